@@ -23,7 +23,7 @@ public:
   /// no other actor of the task runs
   virtual task_handle run(caf::actor_system& system, const worker_handle& parent,
                           const tree_place& place, const logger& log) = 0;
-  /// The number of failed elements that `ignore_errors` has left out so far. May be called while an
+  /// The number of error rows that `ignore_errors` has left out so far. May be called while an
   /// actor runs.
   virtual uint64_t ignored() const = 0;
   /// The activity of the task's operators in the last seconds. May be called while an actor runs.
@@ -35,16 +35,16 @@ public:
   virtual bool torn() const = 0;
   /// The progress of the task.
   virtual task_numbers made() const = 0;
-  /// The worker leaves: the next actor finishes the splits that were begun, and gives back the
-  /// others.
+  /// Records that the worker leaves: the next actor finishes the splits that the task has begun,
+  /// and gives back the others.
   virtual void leave() = 0;
-  /// The next actor serves these readers.
+  /// Sets the readers that the next actor serves.
   virtual void name_readers(const task_readers& who) = 0;
   /// Reports to consumers with open streams that the task failed.
   virtual void fail_streams(const status& why) = 0;
 };
 
-/// Makes the task of an order; the graph belongs to the order.
+/// Makes the task that an order describes. The second argument is the graph of the order.
 using host_task = std::function<std::unique_ptr<hosted_task>(const task_order&, dataset_ptr graph)>;
 
 } // namespace headrace::detail

@@ -30,8 +30,8 @@ CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::detail::save_report>
 // A deadline that the actor set has come. The message contains the deadline's number, by which the
 // actor recognises a void deadline.
 CAF_ADD_ATOM(headrace_actors, headrace::atom, deadline, "deadline")
-// A group of facts is stored, or never will be. The message contains the number of the group, and
-// true if it is stored.
+// Reports that a group of facts is stored, or will never be stored. The message contains the number
+// of the group, and true if it is stored.
 CAF_ADD_ATOM(headrace_actors, headrace::atom, stored, "stored")
 CAF_END_TYPE_ID_BLOCK(headrace_actors)
 
@@ -50,7 +50,7 @@ using job_handle =
 using task_handle =
   port::handle<caf::result<void>(local<task_event>), caf::result<void>(atom::deadline, uint64_t),
                caf::result<void>(atom::supervise, uint64_t)>;
-/// The actor that stands for a task's runner among its supervisor's children.
+/// The actor that represents a task's runner among the children of the runner's supervisor.
 using runner_handle = port::handle<caf::result<void>(local<runner_over>)>;
 /// The actor of a worker, which is published: the dispatcher and jobs send it orders.
 using worker_handle =

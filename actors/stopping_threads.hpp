@@ -30,8 +30,8 @@ public:
     std::lock_guard lock{mutex_};
     told_.erase(which);
   }
-  /// The number of threads that were idle for `patience`. Busy threads are noticed only by calls of
-  /// this function: a thread that was busy before a call counts as idle from that call on.
+  /// The number of threads that were idle for `patience`. Only calls of this function notice busy
+  /// threads: a thread that was busy between two calls counts as idle from the second call on.
   size_t stuck(time_point now, duration patience) {
     std::lock_guard lock{mutex_};
     size_t out = 0;

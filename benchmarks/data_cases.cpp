@@ -79,7 +79,7 @@ private:
 };
 
 /// Reads the file, visits the fields of each record and copies the values out. It checks nothing,
-/// and relies on each record to have all fields.
+/// and assumes that each record has all fields.
 double plain_parse(const std::string& path) {
   return rate(examples, [&] {
     std::string bytes(std::filesystem::file_size(path), '\0');

@@ -15,14 +15,14 @@ double seconds_of(F&& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Calls `work`, which reads that number of elements, and returns the elements per second.
+/// Calls `work`, which reads `elements` elements, and returns the elements per second.
 template <class F>
 double rate(int64_t elements, F&& work) {
   return static_cast<double>(elements) / seconds_of(work);
 }
 
 /// Reads all elements in blocks and reads every value of the first component; returns the number of
-/// rows. Throws `error` for a failed element.
+/// rows. Throws `error` for an error row.
 inline size_t drain_blocks(const dataset& from) {
   auto it = from.iterate();
   size_t rows = 0;

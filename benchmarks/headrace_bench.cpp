@@ -38,8 +38,8 @@ std::vector<bench_case> all_cases(services& with) {
   return out;
 }
 
-/// Returns whether `x` selects the case `name`: whether `x` is the whole name, or consists of its
-/// first words, which select all cases whose names begin with them.
+/// True if `x` selects the case `name`: `x` is the whole name or consists of its first words. First
+/// words select all cases whose names begin with them.
 bool is_called(const std::string& name, const std::string& x) {
   return name == x || name.starts_with(x + "_");
 }

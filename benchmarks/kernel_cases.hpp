@@ -39,7 +39,7 @@ struct kernel_counts {
   std::set<dataset_op> ops; ///< the operators that were counted
 };
 
-/// Reads the dataset of a case in blocks of `block_rows` rows. Throws `error` if a row fails.
+/// Reads the dataset of a case in blocks of `block_rows` rows. Throws `error` for an error row.
 kernel_counts count_kernel_calls(const kernel_case& of, size_t block_rows);
 
 /// The cases for every operator and source. `data`: the folder of the examples' data.

@@ -24,7 +24,7 @@ std::vector<kernel_case> operator_cases(const std::string& data) {
   const auto thousand = dataset::range(1000);
   const std::vector<std::string> texts{lines_file(data)}, records{record_file(data)};
   const std::vector<int64_t> numbers(10'000, 7);
-  // 449 records of 113 bytes.
+  // The file has 449 records of 113 bytes.
   const record_layout layout{.record_bytes = 113};
   const std::vector<field_format> columns{field("p10", dtype::int64), field("label", dtype::int64)};
   const auto json = std::make_shared<temporary_file>(

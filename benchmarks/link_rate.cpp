@@ -21,7 +21,7 @@ namespace headrace::detail::bench {
 
 namespace {
 
-// The bytes that may be in transit: the receiver grants credit for so many, as in a stream. For
+// The bytes that may be in transit: the receiver grants credit for this many, as in a stream. For
 // large messages the credit is 4 messages even if these are more bytes.
 constexpr size_t window_bytes = size_t{4} << 20;
 

@@ -1,7 +1,7 @@
 #pragma once
 
-/// For programs that have an actor system of their own (CAF): elements of a service in the form of
-/// messages. This is the only header for programs that includes the actor framework.
+/// With this header, a program that has an actor system of its own (CAF) gets elements of a service
+/// as messages. It is the only header for programs that includes the actor framework.
 
 #include "headrace/client/dataset.hpp"
 #include "headrace/runtime/base/tls_options.hpp"
@@ -49,10 +49,10 @@ namespace headrace {
 /// Reads one repetition of a job.
 ///
 /// `(more, n)` is answered with 1 to `n` elements as soon as there are some, with the end, or with
-/// an error if the service failed; later requests get the end. Requests are answered in order, each
-/// once. So a requester is sent no more elements than it requested, and the number of elements that
-/// wait for its next request is limited by `distribute`'s options. Only elements in answers count
-/// as handed out. The consumer actor ends when its last handle is destroyed, or when it is
+/// an error if the service failed; requests after that get the end. Requests are answered in order,
+/// each once. So a requester is sent no more elements than it requested, and the number of elements
+/// that wait for its next request is limited by `distribute`'s options. Only elements in answers
+/// count as handed out. The consumer actor ends when its last handle is destroyed, or when it is
 /// requested to end. Elements that it had not handed out go to the job's other consumers.
 using consumer_actor = port::handle<caf::result<local<consumed>>(atom::more, uint64_t)>;
 

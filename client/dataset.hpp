@@ -12,9 +12,9 @@
 
 namespace headrace {
 
-/// A description of elements: a source, and operators on it. Immutable and cheap to copy. No
-/// operator runs before the dataset is iterated, here or (after `distribute`) on workers. Wrong
-/// arguments throw `error` with the operator and the argument.
+/// A description of elements: a source, and operators on it. It is immutable and cheap to copy. The
+/// operators run while it is iterated: in this process, or on workers if they are before
+/// `distribute`. For a wrong argument, functions throw `error`, which names operator and argument.
 class dataset {
 public:
   /// Makes a dataset of a checked graph.
@@ -31,7 +31,7 @@ public:
   static dataset range(const expr& start, const expr& stop, const expr& step = expr{int64_t{1}});
   /// One element, made of this tensor or of these tensors.
   static dataset from_tensors(const expr_structure& tensors);
-  /// The rows of these tensors along their first axis, whose extent must be equal.
+  /// The rows of these tensors along the first axis, whose extent must be the same in all of them.
   static dataset from_tensor_slices(const expr_structure& tensors);
   /// Lines of text files, without `\n` or `\r\n`. `files`: a string scalar or vector.
   static dataset text_lines(expr files, file_options options = {});
@@ -42,7 +42,7 @@ public:
   /// Names of the files that match any of these globs.
   static dataset list_files(const std::vector<std::string>& patterns,
                             list_files_options options = {});
-  /// Records of files of fixed-length records, with an optional header and footer, as strings.
+  /// The fixed-length records, as strings, of files that may have a header and a footer.
   static dataset fixed_length(const std::vector<std::string>& files, record_layout layout,
                               file_options options = {});
   static dataset fixed_length(expr files, record_layout layout, file_options options = {});
@@ -72,8 +72,8 @@ public:
   /// The rows that a C++ function returns for row numbers. `function`: the name under which it is
   /// registered; see `make_generator`.
   static dataset from_generator(std::string function, element_spec spec, int64_t count = -1);
-  /// The elements of several datasets side by side. `datasets`: parameters of a function that is
-  /// being traced, whose values are datasets.
+  /// The elements of several datasets side by side. `datasets`: parameters, whose values are
+  /// datasets, of a function that is being traced.
   static dataset elements_of(const expr_structure& datasets);
   /// The elements that `save` wrote into a folder, shard after shard. This call reads the folder's
   /// manifest; the folder must have the same content where the elements are read.
@@ -84,12 +84,12 @@ public:
   /// the piece is complete.
   static dataset load_piece(const std::string& folder, const expr& piece,
                             const load_options& options);
-  /// The elements of one shard, a number from 0, which may be a parameter of a function that is
-  /// being traced.
+  /// The elements of one shard of a saved dataset. `shard`: its number, from 0, which may be a
+  /// parameter of a function that is being traced.
   static dataset load(const std::string& folder, const expr& shard);
   /// The number of shards of a saved dataset.
   static int64_t saved_shards(const std::string& folder);
-  /// The elements of all inputs side by side, as a tuple; ends with the shortest input.
+  /// Tuples of one element of each input. The dataset ends with the shortest input.
   static dataset zip(const std::vector<dataset>& inputs);
   /// Elements of the inputs, drawn at random, until all have ended.
   static dataset sample_from_datasets(const std::vector<dataset>& inputs,
@@ -98,7 +98,7 @@ public:
   /// one number for each input. The dataset also ends when `weights` ends.
   static dataset sample_from_datasets(const std::vector<dataset>& inputs, const dataset& weights,
                                       sample_options options = {});
-  /// Elements of the inputs in the order of `choices`: int64 scalars, which are indices of inputs.
+  /// Elements of the inputs in the order of `choices`, whose elements are int64 indices of inputs.
   static dataset choose_from_datasets(const std::vector<dataset>& inputs, const dataset& choices,
                                       choose_options options = {});
 
@@ -120,7 +120,7 @@ public:
   dataset flat_map(F&& f) const {
     return flat_mapped(trace(spec(), std::forward<F>(f)));
   }
-  /// The elements of the datasets that `f` makes of the elements, in turn from several at a time.
+  /// As `flat_map`, but the elements come in turn from several of these datasets at a time.
   template <class F>
   dataset interleave(F&& f, interleave_options options = {}) const {
     return interleaved(trace(spec(), std::forward<F>(f)), options);
@@ -157,17 +157,17 @@ public:
     return taken_while(trace(spec(), std::forward<F>(f)));
   }
   /// `f(state, element)` returns (new state, output), a std::pair; the elements are the outputs.
-  /// The state always has the shape and dtype of `initial_state`. A failed element leaves the state
-  /// unchanged.
+  /// The state always has the shape and dtype of `initial_state`. A failed element, or one for
+  /// which `f` fails, leaves the state unchanged.
   template <class F>
   dataset scan(const expr_structure& initial_state, F&& f) const {
     return scanned(initial_state,
                    trace(element_spec::tuple({initial_state.spec(), spec()}), std::forward<F>(f)));
   }
-  /// The elements whose number is `index` modulo `shards`. With `shard_hint`: each worker's own
-  /// part, under `sharding_policy::hint`.
+  /// The elements whose number is `index` modulo `shards`. If `shards` is `shard_hint`: each
+  /// worker's own part, under `sharding_policy::hint`.
   dataset shard(int64_t shards, int64_t index) const;
-  /// Each element once. Keeps all of them in memory.
+  /// Each distinct element once. The operator keeps all of them in memory.
   dataset unique() const;
   /// Leaves out failed elements. `dataset_iterator::ignored` returns the number of those that were
   /// left out; if workers run this operator, the number is in `task_status::ignored`.
@@ -184,18 +184,18 @@ public:
   /// `size` elements stacked into one, each padded at its ends to one shape.
   dataset padded_batch(int64_t size, padded_batch_options options = {}) const;
   dataset padded_batch(const expr& size, padded_batch_options options = {}) const;
-  /// `size` elements combined into one, with each component of unknown extents as a `ragged`
+  /// `size` elements combined into one, in which each component of unknown extents is a `ragged`
   /// tensor: values and row lengths. See `ragged_view` for how to read it.
   dataset ragged_batch(int64_t size, batch_options options = {}) const;
   dataset ragged_batch(const expr& size, batch_options options = {}) const;
-  /// Datasets of up to `size` elements, which functions read by parameters of type `dataset`: those
-  /// of `flat_map` (`[](const dataset& w) { return w.batch(3); }`) and similar operators. A
-  /// structure of components becomes a structure of datasets.
+  /// Datasets of up to `size` elements. Functions, such as that of `flat_map` (`[](const dataset&
+  /// w) { return w.batch(3); }`), read these datasets by parameters of type `dataset`. A structure
+  /// of components becomes a structure of datasets.
   dataset window(int64_t size, window_options options = {}) const;
-  /// Collects elements for which `key` returns the same number until there are `size`; gives the
-  /// elements of the dataset that `reduce(key, elements)` makes of them, such as `[](expr key,
-  /// const dataset& xs) { return xs.batch(8); }`; and begins a new group. Incomplete groups follow
-  /// at the end, in the order of their keys.
+  /// Collects the elements for which `key` returns the same number. When there are `size` of them,
+  /// they are passed as a dataset to `reduce(key, elements)`, such as `[](expr key, const dataset&
+  /// xs) { return xs.batch(8); }`; the elements of its result are given, and a new group begins.
+  /// Incomplete groups follow at the end, in the order of their keys.
   template <class Key, class Reduce>
   dataset group_by_window(Key&& key, Reduce&& reduce, int64_t size) const {
     return grouped(trace(spec(), std::forward<Key>(key)),
@@ -208,7 +208,7 @@ public:
                    trace(groups(), std::forward<Reduce>(reduce)),
                    trace(tensor_spec{dtype::int64, {}}, std::forward<Size>(size)));
   }
-  /// Batches of elements of similar length, which `length` returns.
+  /// Batches of elements of similar length. `length` returns the length of an element.
   template <class Length>
   dataset bucket_by_sequence_length(Length&& length, bucket_options options) const {
     return bucketed(trace(spec(), std::forward<Length>(length)), std::move(options));
@@ -242,7 +242,7 @@ public:
   dataset global_shuffle(shuffle_options options = {}) const;
   /// Sets options for the graph of this dataset; see `graph_options`. They are part of the dataset.
   dataset with_options(graph_options options) const;
-  /// `transform(*this)`, so that transformations chain.
+  /// Returns `transform(*this)`, so that transformations can be chained.
   template <std::invocable<const dataset&> F>
   auto apply(F&& transform) const {
     return std::forward<F>(transform)(*this);
@@ -268,7 +268,7 @@ public:
     return out;
   }
   /// A dataset of one element: the state after the last element, where `f(state, element)` returns
-  /// the next state. For functions: `[](const dataset& w) { return w.fold(int64_t{0}, add); }`.
+  /// the next state. In a function: `[](const dataset& w) { return w.fold(int64_t{0}, add); }`.
   template <class F>
   dataset fold(const expr_structure& initial_state, F&& f) const {
     return folded(initial_state,
@@ -280,8 +280,8 @@ public:
     return counted_together(fold(initial_state, std::forward<F>(f)).node()).get_single_element();
   }
   /// Writes all elements into a folder, for `load`. Earlier content of the folder is replaced when
-  /// all are written. Reads the dataset at once; throws `error` for a failed element, or if the
-  /// elements cannot be written.
+  /// all elements are written. Reads the dataset at once; throws `error` for a failed element, or
+  /// if the elements cannot be written.
   void save(const std::string& folder, save_options options = {}) const;
   /// As above, into several files: `shard` returns the number of the file for an element.
   template <class F>
@@ -295,18 +295,18 @@ public:
   dataset bytes_produced_stats(std::string tag) const;
   /// A dataset of one element: when that element is read, the elements of this dataset, which must
   /// be string scalars, are written into a TFRecord file, and the element is the number of records.
-  /// For use in functions, where `path` may depend on a parameter; `write_tfrecord` writes a file
-  /// at once.
+  /// It is for use in functions, where `path` may depend on a parameter; `write_tfrecord` writes a
+  /// file at once.
   dataset written_to_tfrecord(const expr& path, file_options options = {}) const;
   /// The only element. Throws `error` if it failed, if there is none, or if there are more.
   element get_single_element() const;
-  /// For range-for. Throws `error` at the first failed element.
+  /// Starts an iteration, for range-for. The iteration throws `error` at the first failed element.
   element_cursor begin() const;
   std::default_sentinel_t end() const noexcept { return {}; }
 
   const dataset_ptr& node() const noexcept { return node_; }
   /// The given options, completed with the seed and the number of the next iteration, which this
-  /// call counts. For callers that make the iterator themselves.
+  /// call counts. The function is for callers that make the iterator themselves.
   iterate_options next_iteration(iterate_options options = {}) const {
     if (!options.seed)
       options.seed = iterations_->seed();

@@ -61,7 +61,7 @@ public:
   result<buffer> save() const {
     if (service_)
       return cannot_save();
-    // The restored iterator reads the rows again that this one has read and not returned yet.
+    // The restored iterator must read the rows again that this one has read and not returned yet.
     const bool holds = row_ + 1 < rows_;
     auto point = holds ? resume_point{before_, row_ + 1} : resume_point{local_->save(), 0};
     HEADRACE_ASSIGN(auto graph, fingerprint(graph_));

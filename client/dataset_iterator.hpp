@@ -22,12 +22,12 @@ struct iterate_options {
   /// The number of this iteration over the dataset, from 0: operators that reshuffle have another
   /// order in each iteration. Unset: the next number.
   std::optional<uint64_t> repetition;
-  /// Finds the functions that the graph calls by name; if it is empty, there are none.
+  /// Finds the functions that the graph calls by name. Empty: the graph calls no functions by name.
   function_finder find_function;
-  /// Called with a message if elements of a service are missing or may have come twice and this is
-  /// not an error, for instance because workers were lost. It is called on a reading thread, at the
-  /// end of a repetition, or for some causes during the repetition. Unset: the message goes to
-  /// standard error.
+  /// Called with a message if elements of a service are missing or may have been delivered twice
+  /// and this is not an error, for instance because workers were lost. It is called on a reading
+  /// thread, at the end of a repetition, or for some causes during the repetition. Unset: the
+  /// message goes to standard error.
   std::function<void(const std::string&)> warn;
   /// The counters of the operators that run in this process; see `measured_by`. Empty: nothing is
   /// counted.
@@ -47,12 +47,12 @@ public:
   /// The next element, nothing at the end, or the error of the next element; after an error `next`
   /// continues with the following element.
   result<std::optional<element>> next();
-  /// The elements that are ready (at least one), in columns, which is the fastest way to read.
-  /// Nothing at the end. Failed elements are listed in `block::errors`.
+  /// The elements that are ready (at least one), in columns; nothing at the end. This is the
+  /// fastest way to read. Error rows are listed in `block::errors`.
   std::optional<block> next_block();
   /// The position after the elements that were returned: a small record for `dataset::restore`, to
-  /// be kept in a file, for example with a model's weights. `unimplemented` if elements come from a
-  /// service.
+  /// be kept in a file, for example with a model's weights. Returns `unimplemented` if elements
+  /// come from a service.
   result<buffer> save() const;
   /// The number of this iteration over its dataset; see `iterate_options`.
   uint64_t repetition() const noexcept;
@@ -60,7 +60,7 @@ public:
   /// were read ahead; elements that a restored iterator reads again are counted again. For elements
   /// that workers left out, the number is in the service's status.
   uint64_t ignored() const noexcept;
-  /// As `next` if the next element is ready; never blocks. False: it is not ready, and `at` is
+  /// Takes the next element if it is ready; never blocks. False: no element is ready, and `at` is
   /// unchanged. `failed` is set to the error of the element, or to null if it did not fail.
   bool take(element& at, const status*& failed);
   /// True if the whole dataset is read from a service, so that `next` only waits for elements.
@@ -77,7 +77,7 @@ public:
 private:
   friend class element_cursor;
   class impl;
-  /// Moves `at` to the next element; false at the end. Throws `error` for a failed one.
+  /// Moves `at` to the next element; returns false at the end. Throws `error` for a failed element.
   bool advance(element& at);
   std::unique_ptr<impl> impl_;
 };

@@ -52,8 +52,8 @@ struct batch_options {
 };
 
 struct padded_batch_options {
-  /// One shape for each component; an unknown extent is the largest one in each batch. Empty: the
-  /// shapes of the elements.
+  /// One shape for each component. An unknown extent becomes the largest one in each batch. Empty:
+  /// the shapes of the elements.
   std::vector<shape> padded_shapes;
   /// One scalar constant for each component; empty: zeros and empty strings.
   std::vector<expr> padding_values;
@@ -127,7 +127,7 @@ struct load_options {
   bool wait = false;
   /// How long to wait for each piece, and for the beginning of the save.
   duration stall_timeout = std::chrono::hours{1};
-  /// Ends the wait for the beginning of the save: `cancelled`.
+  /// Ends the wait for the beginning of the save; the error is then `cancelled`.
   std::stop_token stop;
 };
 

@@ -22,12 +22,12 @@ struct distribute_options {
   /// The dispatcher: `host:port`, with any scheme or none. Empty: the value of the environment
   /// variable HEADRACE_SERVICE; the same holds for all functions that have such an argument.
   std::string service;
-  /// Consumers with the same job name and dataset share its elements; empty: this iterator reads
-  /// alone. Each new iteration is the next repetition of the job. At most 1,024 bytes.
+  /// Consumers with the same job name and dataset share the elements; empty: the consumer reads
+  /// alone. Each new iteration reads the next repetition of the job. At most 1,024 bytes.
   std::string job_name;
   /// The number of elements that are requested from all workers together in advance, in equal parts
-  /// and at least one from each. While a worker joins, more may arrive, because elements were
-  /// granted to the other workers before. 0: only bytes are bounded.
+  /// and at least one from each. While a worker joins, more may arrive, because the other workers
+  /// were granted credit for larger parts before. 0: only the number of bytes is limited.
   int64_t max_outstanding_requests = 0;
   /// `automatic`: between two hosts, blocks are compressed if samples shrink to three quarters or
   /// less.
@@ -39,24 +39,24 @@ struct distribute_options {
   /// How long the trainer waits for an element while workers run the job, before it gets an error.
   /// It must be longer than the time for one element.
   duration stall_timeout = std::chrono::hours{1};
-  /// The workers from which the consumer reads. `local`: those of this process alone
-  /// (`serves_own_process`), whose elements are passed without a socket or a copy;
-  /// failed_precondition if there are none. `any`: all, except workers of other processes with the
-  /// tag `COLOCATED`. `automatic`: as `local` under a static policy if the dispatcher's
-  /// `deployment` is `colocated`, else as `any`.
+  /// The workers from which the consumer reads. `local`: the workers of this process alone
+  /// (`serves_own_process`), whose elements are passed without a socket or a copy; if there are
+  /// none, the error is failed_precondition. `any`: all workers, except workers with the tag
+  /// `COLOCATED` that run in other processes. `automatic`: as `local` under a static policy if the
+  /// dispatcher's `deployment` is `colocated`, else as `any`.
   headrace::target_workers target_workers = headrace::target_workers::automatic;
   /// Under `dynamic`: the guarantee if workers or trainers are lost. It is an error if the dataset
   /// does not allow the guarantee.
   delivery_guarantee guarantee = delivery_guarantee::at_most_once;
-  /// Each trainer of the job is given all elements of each worker, which are made once: workers
-  /// keep a window of the newest ones. This requires a `job_name` that all trainers use, and an
-  /// infinite dataset or `expected_trainers`. Without `expected_trainers`, a dataset object with
-  /// this option can be iterated only once.
+  /// If set, each trainer of the job is given all elements of each worker. A worker makes each
+  /// element once, and keeps a window of the newest ones. This requires a `job_name` that all
+  /// trainers use, and an infinite dataset or `expected_trainers`. Without `expected_trainers`, a
+  /// dataset object with this option can be iterated only once.
   std::optional<trainer_cache> cross_trainer_cache = {};
-  /// In each round every consumer of the job gets one element; these elements are consecutive in
-  /// the output of one worker. This requires a `job_name` and an infinite dataset. Rounds begin
-  /// when all consumers have joined, and a round is handed out when all consumers have received
-  /// their elements of it.
+  /// If set, every consumer of the job gets one element in each round; these are consecutive in the
+  /// output of one worker. This requires a `job_name` and an infinite dataset. Rounds begin when
+  /// all consumers have joined, and a round is handed out when all consumers have received their
+  /// elements of it.
   std::optional<headrace::coordinated_reads> coordinated_reads = {};
   /// How this program connects to the service.
   headrace::session session = {};
@@ -83,7 +83,7 @@ struct register_options {
   headrace::compression compression = headrace::compression::automatic;
   /// How this program connects to the service.
   headrace::session session = {};
-  /// Ends the wait: `cancelled`.
+  /// Ends the wait; the error is then `cancelled`.
   std::stop_token stop;
   /// Called with a warning if the id belongs to another graph of the same structure; empty: the
   /// warning goes to standard error.

@@ -25,7 +25,7 @@ struct distribute_save_options {
   duration stall_timeout = std::chrono::hours{1};
   /// With `wait`: called at once, and with each change. May be empty.
   std::function<void(const save_status&)> on_progress;
-  /// Ends the wait: `cancelled`. The save continues.
+  /// Ends the wait; the error is then `cancelled`. The save continues.
   std::stop_token stop;
 };
 
@@ -44,10 +44,10 @@ struct distribute_save_options {
 /// with the missing pieces. The dispatcher need not keep its state, because the progress is in the
 /// folder.
 ///
-/// Throws `error`: `invalid_argument` (a dataset without end, the compression, no folder),
-/// `already_exists` (the folder contains another dataset), `unavailable` (no dispatcher, or no
-/// worker); with `wait` also `deadline_exceeded` (`stall_timeout`), and the error of a worker: that
-/// of a failed element, or of a file.
+/// Throws `error`: `invalid_argument` (the dataset has no end, the compression is not supported, or
+/// no folder is given), `already_exists` (the folder contains another dataset), `unavailable` (no
+/// dispatcher, or no worker); with `wait` also `deadline_exceeded` (`stall_timeout`), and the error
+/// of a worker: that of a failed element, or of a file.
 save_status distribute_save(const dataset& what, const std::string& folder,
                             const distribute_save_options& options = {});
 

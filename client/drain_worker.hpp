@@ -27,13 +27,13 @@ struct drain_options {
   headrace::session session = {};
   /// Called at once, and with each change of the progress. May be empty.
   std::function<void(const draining_worker&)> on_progress;
-  /// Ends the wait between two answers: `cancelled`. The worker continues to leave.
+  /// Ends the wait between two answers; the error is `cancelled`. The worker continues to leave.
   std::stop_token stop;
 };
 
-/// Requests that a worker leave its service in order, and waits until it has: it gets no new tasks,
-/// sends trainers the elements that it has begun, within the time limit with which it was started
-/// (`drain`), and gives back the remaining splits. Its process ends. `worker`: its address
+/// Requests that a worker leave its service in order, and waits until it has left: it gets no new
+/// tasks, sends trainers the elements that it has begun, within the time limit with which it was
+/// started (`drain`), and gives back the remaining splits. Its process ends. `worker`: its address
 /// (`host:port`) or its number, as shown by `headrace status`. The call may be repeated.
 ///
 /// Errors: `invalid_argument`: `worker` is neither an address nor a number. `unavailable`: no

@@ -53,7 +53,7 @@ dataset load_from(const std::string& folder, expr_ptr shard) {
                           static_cast<int64_t>(found->rows()), std::move(shard)));
 }
 
-/// Writes the elements of an iteration; `write` gets a block without errors.
+/// Writes the elements of an iteration; `write` is called with a block without error rows.
 template <class Write>
 void save_all(dataset_iterator from, saved_writer& to, Write write) {
   while (auto rows = from.next_block()) {

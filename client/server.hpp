@@ -48,7 +48,7 @@ struct dispatcher_server_options {
   /// that is less.
   std::optional<duration> heartbeat;
   /// The time for which a worker counts as alive after its last message. If a trainer sends nothing
-  /// for this time, the rows that it holds go to other trainers that wait for them.
+  /// for this time, the rows that it has not claimed go to other trainers that wait for rows.
   duration lease = std::chrono::seconds{5};
   /// The times after which a silent trainer is no longer a reader even if no other trainer waits,
   /// and after which repetitions without readers are collected.
@@ -60,8 +60,8 @@ struct dispatcher_server_options {
   /// require this list: `host` or `host:%port%` for a worker at any data port, or `host:port`.
   /// Empty: any worker may register.
   std::vector<std::string> worker_addresses;
-  /// Where the workers run: under `colocated`, `target_workers` AUTO means LOCAL for a static
-  /// policy. It applies to new jobs.
+  /// Where the workers run. Under `colocated`, `target_workers::automatic` means `local` if the
+  /// policy is static. The setting applies to new jobs.
   deployment_mode deployment = deployment_mode::remote;
   /// The most saves (`distribute_save`) in which a worker takes part at a time; at least 1.
   size_t worker_max_concurrent_saves = 3;
@@ -72,8 +72,8 @@ struct dispatcher_server_options {
   logger log;
 };
 
-/// A dispatcher, which runs until it is destroyed. Throws `error` if it cannot be started (a port
-/// is in use). Raises the process's soft limit of descriptors, as `worker_server` does.
+/// A dispatcher, which runs until it is destroyed. Throws `error` if it cannot be started (for
+/// example because a port is in use). Raises the limit of descriptors, as `worker_server` does.
 class dispatcher_server {
 public:
   explicit dispatcher_server(dispatcher_server_options options = {});
@@ -98,7 +98,7 @@ struct worker_server_options {
   /// The tags are shown in the status. The tag `COLOCATED` has an effect: such a worker serves only
   /// trainers of its own process, so `serves_own_process` must be set.
   std::vector<std::string> tags;
-  /// Finds the functions that pipelines call by name; if it is empty, there are none.
+  /// Finds the functions that pipelines call by name. Empty: pipelines can call none.
   function_finder find_function;
   /// The number of threads stuck in foreign code (a file system, a library) with which the worker
   /// cannot continue; 0: it always continues.
@@ -118,8 +118,8 @@ struct worker_server_options {
   uint64_t cross_trainer_cache_size = 0;
   /// When a file of a saved dataset has this many bytes, a further file is begun; 0: 6 GiB.
   uint64_t save_max_file_size = 0;
-  /// As for a dispatcher; also called because of stuck threads (resource_exhausted), and of a
-  /// dispatcher that does not answer (deadline_exceeded).
+  /// As for a dispatcher; also called because of stuck threads (resource_exhausted), and because of
+  /// a dispatcher that does not answer (deadline_exceeded).
   std::function<void(const status&)> on_failed;
   /// Called, from any thread, if the dispatcher has another major version; the worker continues to
   /// register, which fails until one of the two is updated. May be empty.
@@ -131,7 +131,7 @@ struct worker_server_options {
   /// runs no more tasks, and should be destroyed. May be empty.
   std::function<void()> on_left;
   /// Trainers of this process read from this worker without sockets and copies, and may read from
-  /// such workers alone (`target_workers` LOCAL).
+  /// such workers alone (`target_workers::local`).
   bool serves_own_process = false;
   process_past past; ///< the earlier processes that this one replaces, for the status
   logger log;
@@ -212,7 +212,7 @@ public:
   void add_worker();
   /// Stops the worker that was added as number `index`, for good. It leaves in order.
   void stop_worker(size_t index);
-  /// The service is about to end: `stop_worker` and the destructor no longer wait for drains.
+  /// To be called when the service ends: `stop_worker` and the destructor then wait for no drains.
   void end_at_once() noexcept;
   /// Waits until `count` workers are registered. Throws `error` (deadline_exceeded) after `limit`.
   void await_workers(size_t count, duration limit = std::chrono::seconds{30});

@@ -17,11 +17,11 @@ namespace headrace {
 /// One of the trainers that share a window.
 struct window_trainer {
   std::string id;
-  /// The number of elements that were made and that the trainer was neither handed nor skipped.
+  /// The number of produced elements that the trainer was not handed and has not skipped.
   uint64_t lag = 0;
   /// The number of elements that left the window before the trainer was handed them.
   uint64_t skipped = 0;
-  uint32_t streams = 0; ///< the number of its connected streams; 0: the trainer is away
+  uint32_t streams = 0; ///< the number of its connected streams; 0: the trainer is not connected
 };
 
 /// The window of a task, for the trainers that share it.

@@ -21,7 +21,7 @@ public:
   /// A session that connects with mutual TLS. Throws `error` if the files are missing or unusable.
   explicit session(const tls_options& tls);
 
-  /// For the library. Null: the session of the process.
+  /// For use inside the library. Null: the session of the process.
   const std::shared_ptr<detail::service_session>& state() const noexcept { return state_; }
 
 private:

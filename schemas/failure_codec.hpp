@@ -17,7 +17,7 @@ void write_failure(Builder out, const status& why) {
   out.setText(text_of(why.message()));
 }
 
-/// Reads such a struct. A code that this build does not define is read as `unknown`.
+/// Reads a struct with these two fields. A code that this build does not define becomes `unknown`.
 template <class Reader>
 status read_failure(Reader in) {
   return {status_code_of(in.getCode()), string_of(in.getText())};

@@ -52,7 +52,7 @@ public:
   void leave(const std::string& trainer, time_point now);
   /// All elements before `below` were handed out or skipped.
   void handed_out(const std::string& trainer, uint64_t below);
-  /// All that the trainer has read was handed out or skipped.
+  /// All elements that the trainer has read were handed out or skipped.
   void handed_out_all(const std::string& trainer);
   /// The trainer has read this many elements that it will not be handed: they were evicted before
   /// they were sent, or readers gave them back too late.

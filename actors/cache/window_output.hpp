@@ -17,7 +17,7 @@ namespace headrace::detail {
 /// same block later. A `task_output` for each trainer divides the trainer's elements among its
 /// streams.
 ///
-/// An element that failed, or that is too large for any window, is given to only one trainer (see
+/// An error row, or an element that is too large for any window, is given to only one trainer (see
 /// `extend`). With `expected_trainers`, elements are given only when that many trainers have come,
 /// and the dataset may end. In this case rows of a reader that is gone go to other readers of its
 /// trainer, except the rows that the reader had claimed: these are lost, and counted.
@@ -71,8 +71,8 @@ private:
   trainer* of(consumer_id who);
   bool whole() const noexcept { return terms_.expected_trainers != 0; }
   /// Chooses a trainer that has read the whole window and has credit, and moves the next rows into
-  /// the window for it. A row that failed or is too large for the window is given to this trainer
-  /// alone. False: there are no rows, no such trainer, or no room in the window.
+  /// the window for it. An error row, or a row that is too large for the window, is given to this
+  /// trainer alone. False: there are no rows, no such trainer, or no room in the window.
   bool extend(time_point now);
   bool extend_for(trainer& foremost, time_point now);
   void take_in_front(size_t rows);
@@ -83,8 +83,8 @@ private:
   /// Rows of consumers whose connection was cut a lease ago no longer hold back the places of their
   /// trainers, so the window ceases to wait for these rows.
   void look_at_the_cut(time_point now);
-  /// A trainer that has no streams exists only as a place in the window, from which it reads again
-  /// if it comes back. So trainers that never come back take no memory here.
+  /// Removes the trainers that have no streams, unless `expected_trainers` is set. The window keeps
+  /// their places, from which they read again if they come back.
   void drop_trainers_without_streams();
   bool all_made() const noexcept { return exhausted_ && incoming_.empty(); }
 

@@ -11,7 +11,7 @@
 
 namespace headrace::detail {
 
-// OpenIteration and its answers, and the end of the repetition. The heartbeats are in
+// This file has OpenIteration, its answers and the end of the repetition. The heartbeats are in
 // consumer_core_alive.cpp, the streams in consumer_core_streams.cpp.
 
 namespace {

@@ -68,7 +68,7 @@ public:
   commands not_linked(const std::string& address, const status& why, time_point now);
   /// The link of a task's stream is closed.
   commands stream_cut(task_id task, const status& why, time_point now);
-  /// A message arrived on a task's stream. A failure: the message could not be read.
+  /// A message arrived on a task's stream. If `what` is a failure, the message is unreadable.
   commands arrived(task_id task, result<from_task> what, time_point now);
 
   // -- the trainer ------------------------------------------------------------------
@@ -76,7 +76,7 @@ public:
   /// The marks of the handout have changed: the trainer took elements, or began to wait.
   commands trainer_moved(time_point now);
   /// False if `trainer_moved` may be called a little later: the trainer takes small blocks and does
-  /// not wait, and the job does not wait for it.
+  /// not wait, and the job does not wait for its reports.
   bool is_moving_urgent() const { return !held_.empty() || !out_->in_small_blocks(); }
   /// The trainer has finished with the iteration. The job is sent goodbyes until one is answered;
   /// the last command is `consume::quit`.
@@ -172,7 +172,7 @@ private:
   /// Sends the goodbye now, or as soon as there is a connection.
   void say_goodbye();
   void say_goodbye_later(time_point now);
-  /// Closes all streams, with the marks of what was handed out.
+  /// Closes all streams, and reports to each task how many of its elements were handed out.
   commands close_streams();
   /// Sends the task its last grant, and closes the stream.
   void close(task_id id, uint64_t handed_out);
@@ -197,13 +197,13 @@ private:
   void reconnect(stream& s, time_point now);
   /// Sends a grant with the present marks.
   void grant(task_id id, stream& s, const handout::marks& marks, bool waiting);
-  /// Sends those grants that are due (`stream_credit::update`), and reports that are waited for.
+  /// Sends the grants that are due (`stream_credit::update`), and reports for which tasks wait.
   void refill(time_point now, bool always = false);
   /// How many bytes the trainer may use up before `trainer_moved` is needed.
   uint64_t quiet_bytes() const;
   void conclude();
   /// The warning for a trainer that joins a cache of a finite dataset, or comes back to it, after
-  /// workers have ended or were lost.
+  /// tasks have ended or were lost.
   std::string missed_before() const;
   /// The number of elements of tasks that ended before this consumer read them; an upper bound.
   uint64_t unread_of_others() const;
@@ -236,7 +236,7 @@ private:
   void forget_ended();
   /// The error of the time-out that has passed; ok: no time-out has passed.
   status overdue(time_point now) const;
-  /// `why`, with a remark if the job may have given this reader up.
+  /// Returns `why`, with an explanation if the job may have given this reader up.
   status with_its_place(const status& why, time_point now) const;
   void fail(const status& why);
   status not_served() const;
@@ -283,8 +283,8 @@ private:
   lease_timing timing_;
   time_point beat_at_;
   std::map<task_id, stream> streams_;
-  /// Lost tasks whose receipts are not acknowledged, with the time of the heartbeat that had the
-  /// receipt.
+  /// Lost tasks whose receipts are not acknowledged, each with the time of the first heartbeat that
+  /// contained its receipt; unset: no heartbeat has contained it yet.
   std::map<task_id, std::optional<time_point>> receipts_due_;
   std::set<task_id> accounted_; ///< lost tasks for which there was a receipt
   /// Tasks that are over and about which the job requests reports; true: the job was sent the
@@ -317,7 +317,7 @@ private:
   /// Total of elements that left the window before this trainer was handed them.
   uint64_t skipped_ = 0;
   uint64_t skips_reported_ = 0;
-  /// Since when there are shards that no task reads, and whether the trainer was warned of these.
+  /// Since when there are shards that no task reads, and whether the trainer was warned of them.
   std::optional<time_point> unserved_since_;
   bool unserved_reported_ = false;
   bool came_late_ = false; ///< the repetition was finished when the job first answered

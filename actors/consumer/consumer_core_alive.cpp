@@ -8,7 +8,7 @@
 
 namespace headrace::detail {
 
-// Heartbeats with their reports, and the time-outs.
+// This file has the heartbeats with their reports, and the time-outs.
 
 namespace {
 
@@ -64,8 +64,8 @@ bool consumer_core::is_through(task_id task) const {
 }
 
 bool consumer_core::withholds_in_use() const {
-  // Of an unnamed job there are no other readers that could be given the element. In coordinated
-  // reads, a round belongs to its consumer; with a cache without `expected_trainers`, trainers may
+  // An anonymous job has no other reader that could be given the elements. In coordinated reads,
+  // an element can go to one seat only; with a cache without `expected_trainers`, trainers may
   // lack elements.
   const auto& cache = options_.parameters.cross_trainer_cache;
   return shared_ && !in_rounds() && !(cache && cache->expected_trainers == 0);
@@ -277,8 +277,8 @@ status consumer_core::overdue(time_point now) const {
   // A task that does not serve this consumer is an error even if other tasks run: that task alone
   // may have the rows for which the trainer waits. A task that gave everything must be reachable,
   // too: the repetition is not finished before the task has received the reports that all its
-  // elements were handed out. A stream without a place has no link before other consumers come; the
-  // error about these is that of `missing_consumers`.
+  // elements were handed out. A stream that is `unplaced` has no link before all consumers have
+  // come; if some do not come, the error is that of `missing_consumers`.
   for (const auto& [id, s] : streams_)
     if (s.named && !s.unplaced && (!s.ended || s.outcome) && s.away_since
         && std::min(now - *s.away_since, idle) >= limit)

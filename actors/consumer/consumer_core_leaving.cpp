@@ -81,7 +81,7 @@ consume::commands consumer_core::consumer_ends(const status& why) {
   out_->finish(why);
   for (const auto& [id, s] : streams_) {
     // If the repetition is finished, all rows belong to the trainer, which can still take them.
-    // Else those that it was not handed go to others.
+    // Else the rows that the trainer was not handed go to other readers.
     const auto mark = ended_ ? out_->of(id).received : out_->recall_all(id);
     if (s.open)
       close(id, mark);

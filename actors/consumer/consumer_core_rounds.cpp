@@ -14,7 +14,7 @@ constexpr size_t most_named = 8; ///< how many missing consumers an error names
 
 } // namespace
 
-// Coordinated reads: the epochs that the job proposes and announces.
+// This file has the epochs of coordinated reads, which the job proposes and announces.
 
 std::optional<uint64_t> consumer_core::place_of(task_id task) const {
   const auto& rounds = view_.rounds;

@@ -9,7 +9,7 @@
 
 namespace headrace::detail {
 
-// The streams to tasks: opening, credit, messages.
+// This file has the streams to tasks: their opening, their credit and their messages.
 
 namespace {
 
@@ -118,7 +118,7 @@ void consumer_core::grant(task_id id, stream& s, const handout::marks& marks, bo
     window = {marks.handed_out + stream_credit::unbounded, options_.consumer_bytes};
   s.credit.said(waiting);
   const auto reported = s.in_use.report(marks);
-  // The task keeps the elements in use, but they need no room here.
+  // The task counts elements in use as not handed out, so the credit is raised by their bytes.
   const auto in_use_bytes = reported == marks.handed_out ? 0 : marks.in_use_bytes;
   then(consume::send{id, stream_grant{.handed_out = reported,
                                       .elements = window.elements,
@@ -416,7 +416,7 @@ void consumer_core::refill(time_point now, bool always) {
   bool waiting = false;
   const auto marks = out_->look(waiting, quiet_bytes());
   for (auto& [id, s] : streams_) {
-    // A stream on which nothing has arrived has no marks, and its task needs to know who waits.
+    // A stream on which nothing has arrived has no marks, but its task is sent reports, too.
     const auto at = marks.find(id);
     const auto m = at == marks.end() ? handout::marks{} : at->second;
     s.received.handed_out(m.handed_out);

@@ -44,7 +44,7 @@ public:
     trainer_moved_ = true;
   }
 
-  /// The next event, if it need not be decoded.
+  /// Removes and returns the next event, unless it has to be decoded first.
   std::optional<channel_event> pop() {
     std::lock_guard lock{mutex_};
     if (events_.empty() || !events_.front().what)
@@ -59,7 +59,7 @@ public:
   }
 
   /// The next event, if it is a message that has to be decoded first. It stays the next one until
-  /// `decoded`.
+  /// `decoded` has been called and `pop` returns it.
   std::optional<link_message> packed() {
     std::lock_guard lock{mutex_};
     if (!next_is_packed())

@@ -47,8 +47,8 @@ consumer_state::consumer_state(port::self_pointer<handle_type> self,
                     },
                 },
                 // The pauses are short, so that the connection is made again within a lease even
-                // after a few failed attempts. An attempt fails before the time-out for waiting, so
-                // that the error contains its reason.
+                // after a few failed attempts. An attempt ends before `worker_timeout`, so that the
+                // error of that time-out contains the reason of the failure.
                 {.attempt = std::clamp<duration>(answer_limit_ / 2, std::chrono::milliseconds{500},
                                                  std::chrono::seconds{5}),
                  .longest_pause = std::chrono::milliseconds{500}}) {

@@ -40,8 +40,8 @@ private:
   /// Handles all events that have arrived, so that a message of the dispatcher about a task does
   /// not overtake earlier blocks of that task that have to be decoded.
   void handle_arrived();
-  /// Sends a request to the dispatcher. Does nothing if there is no connection: the core repeats
-  /// what it needs when there is one.
+  /// Sends a request to the dispatcher. Does nothing if there is no connection: when there is one
+  /// again, the core returns new commands for the requests that are still needed.
   template <class OnAnswer, class OnError>
   void ask_dispatcher(duration limit, const envelope& question, OnAnswer on_answer,
                       OnError on_error);

@@ -40,8 +40,8 @@ public:
     std::function<time_point()> now = [] { return clock::system().now(); })
     : way_(way), node_(node), place_(place), now_(std::move(now)) {}
   link_pool(const link_pool&) = delete;
-  /// Closes the links in this process. They do not keep the pool, while a link over a socket keeps
-  /// it until the node ends.
+  /// Closes the links in this process. These do not keep the pool alive, while a link over a socket
+  /// does so until the node ends.
   ~link_pool();
 
   uint64_t node() const noexcept { return node_; }
@@ -52,7 +52,7 @@ public:
   /// Receives the events of a channel, on the thread of its link.
   struct receiver {
     std::function<void(const link& from, link_message what)> on_message;
-    /// The link is closed. The last event.
+    /// The link is closed. This is the last event.
     std::function<void(const link& from, uint32_t channel, const status& why)> on_closed;
   };
   /// Opens a channel of `on` for one stream of the consumer `who`. Returns 0 if the link is closed

@@ -29,7 +29,7 @@ public:
   /// Registers a graph under an id that `id_for` returned. Returns false if the id is registered
   /// already. If the table has the graph, `what` needs only the fingerprint.
   bool add(const std::string& id, dataset_record what);
-  /// Forgets an id.
+  /// Removes an id.
   void remove(const std::string& id);
   /// A dataset with that fingerprint; null if there is none.
   const dataset_record* with_fingerprint(const std::string& fingerprint) const;

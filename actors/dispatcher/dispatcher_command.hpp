@@ -38,7 +38,7 @@ struct to_job {
 struct run_job {
   job_description what;
 };
-/// The job is over: its actor and its store are no longer needed.
+/// Drop the actor and the store of a job that is over.
 struct drop_job {
   job_id id;
 };
@@ -55,7 +55,7 @@ struct keep_worker {
   worker_id id;
   incarnation life;
 };
-/// The worker is not alive any more: drop its handle and its last report.
+/// Drop the handle and the last report of a worker that is not alive any more.
 struct drop_worker {
   worker_id id;
 };

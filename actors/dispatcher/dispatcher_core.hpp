@@ -158,7 +158,7 @@ private:
   status refusal(const worker_info& who, status why);
   /// The index of the worker's entry in the list of workers; nullopt if there is no list.
   result<std::optional<uint32_t>> place_of(const worker_info& who, time_point now);
-  /// The worker's lease expired, or another process is in its place.
+  /// Handles a worker whose lease expired, or that another process has replaced.
   void lose(const worker_info& who);
   void forget_worker(const worker_info& who);
   void tell_jobs(const worker_info& who, bool lost);
@@ -176,7 +176,7 @@ private:
   bool may_come_back(time_point now) const { return now < began_ + terms_.timing.lease; }
   /// Begins to drain the worker. Returns the answer; nullopt: the request waits.
   std::optional<answer_value> drained(const drain_request& what, time_point now);
-  /// The worker gets no new tasks from now on: the jobs are informed.
+  /// Informs the jobs that the worker gets no new tasks from now on.
   void keep_from_tasks(worker_id who);
   void answer_drains(time_point now);
 
@@ -219,7 +219,7 @@ private:
   /// Answers a request for a repetition of a job that has ended. False: there is no such job, or
   /// the repetition may begin.
   bool answer_ended(request_token request, const detail::open_iteration& wanted);
-  /// The job has ended for good.
+  /// Removes a job that has ended for good, and answers the requests that wait for it.
   void forget_job(job_id id, const status& why, const std::vector<placed_task>& running,
                   const job_past& past, bool collected = false);
 
@@ -230,12 +230,12 @@ private:
   uint64_t drawn_ = 0;
   status disk_;
   incarnation last_refused_;
-  /// When the first worker registered at this dispatcher.
+  /// If there is a list of workers: when the first worker tried to register at this dispatcher.
   std::optional<time_point> first_came_;
   std::set<job_id> running_; ///< jobs that have a running actor
   /// Requests by job, for jobs whose actors are being started, or started again.
   std::map<job_id, std::vector<held>> held_;
-  std::deque<std::pair<job_id, status>> failed_jobs_; ///< the latest ones
+  std::deque<std::pair<job_id, status>> failed_jobs_; ///< the jobs that failed last, and why
   std::list<awaiting> awaiting_;
   std::list<waiting_drain> drains_;
   save_table saves_;

@@ -10,7 +10,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// The numbers and addresses of the living workers, of at most 16 of them, for a message.
+/// Lists the numbers and addresses of at most 16 of the living workers, for a message.
 std::string names_of(const std::map<worker_id, worker_table::record>& all) {
   constexpr size_t most = 16;
   std::string out;

@@ -14,8 +14,8 @@ namespace headrace::detail {
 /// table is durable: after a restart of the dispatcher, workers find the progress in the folders.
 class save_table {
 public:
-  /// A save fails when one of its steps was lost this often with a worker that had no other step:
-  /// the step itself may have ended the workers.
+  /// A save fails when one of its steps was lost this many times with workers that had no other
+  /// step: the step itself may have caused the workers to end.
   static constexpr unsigned most_losses = 5;
   /// The most saves that may run at a time.
   static constexpr size_t most_saves = 1'000;

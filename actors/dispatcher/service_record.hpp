@@ -34,8 +34,8 @@ public:
   /// The most bytes of graphs that have only unused ids. The newest graph is kept whatever its
   /// size.
   static constexpr size_t most_unused_bytes = size_t{512} << 20;
-  /// While all graphs together take more bytes than this, the oldest ids whose jobs are over are
-  /// forgotten, down to one.
+  /// While all graphs together take more bytes than this, ids whose jobs are over are forgotten,
+  /// the oldest first, until one of these ids is left.
   static constexpr size_t roomy = size_t{64} << 20;
   /// The most ended named jobs whose finished repetitions are remembered. If a name is forgotten,
   /// its repetitions begin anew.
@@ -169,7 +169,7 @@ public:
   bool is_for_iteration(const std::string& dataset_id) const {
     return passing_.contains(dataset_id);
   }
-  /// True if the id is for one iteration and is not yet recorded for that job.
+  /// True if the id is for one iteration and is not yet recorded as used by `job`.
   bool may_join(job_id job, const std::string& dataset_id) const;
 
   friend bool operator==(const service_record& a, const service_record& b);
@@ -193,7 +193,7 @@ private:
   void keep_ended(const key_hash& key, ended_job what);
   void forget_ended(const key_hash& key);
   void use(const std::string& dataset_id, job_id by);
-  /// The user (a job or a save) no longer needs its datasets.
+  /// Records that `user` (a job or a save) no longer needs the datasets that it used.
   void release(job_id user);
   /// The id of a save in its role as a user of datasets.
   static job_id user(save_id id) noexcept { return job_id{id.value}; }

@@ -19,7 +19,7 @@ struct worker_reports {
 
 /// Removes reports until the others fit into `most` bytes: the largest trees and heartbeats of
 /// workers first, then the largest answers of jobs. Returns a message with what was removed and
-/// why; empty: nothing was.
+/// why; empty: nothing was removed.
 std::string leave_out_what_is_too_large(worker_reports& told, std::vector<envelope>& jobs,
                                         size_t most);
 

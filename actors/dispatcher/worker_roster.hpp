@@ -35,10 +35,10 @@ public:
   /// The entries, in the form in which they were given.
   std::vector<std::string> names() const;
 
-  /// The index of the entry for the worker at that address: the one that belongs to the worker,
-  /// else one with its port, else one for any port. `holds`: whether that worker still keeps its
-  /// entry. `permission_denied`: the list has no such worker; `already_exists`: the entries belong
-  /// to other workers. @pre the list is not empty
+  /// The index of the entry for the worker at `data_address`: the entry that belongs to this
+  /// worker, else one with its port, else one for any port. `holds` returns true if the worker of a
+  /// place keeps its entry. `permission_denied`: the list has no such worker; `already_exists`: the
+  /// entries belong to other workers. @pre the list is not empty
   result<uint32_t> place_for(const std::string& data_address,
                              const std::map<uint32_t, worker_place>& places,
                              const std::function<bool(const worker_place&)>& holds) const;

@@ -53,15 +53,15 @@ public:
   /// A worker registers. `info.id` is 0, or the number that the worker has. The worker keeps that
   /// number, unless another worker has it, which is possible after the dispatcher lost its state.
   registered add(worker_info info, time_point now);
-  /// A heartbeat. False: the worker is unknown or lost, or has another incarnation, and must
-  /// register again.
+  /// Records a heartbeat. Returns false if the worker is unknown or lost, or has another
+  /// incarnation: then it must register again.
   bool renew(worker_id id, incarnation life, time_point now);
   /// Records the number of tasks that the worker has reported. @pre the worker is in the table
   void runs(worker_id id, size_t tasks) { workers_.at(id).tasks = static_cast<uint32_t>(tasks); }
-  /// The worker is about to leave. Returns its new info; nullopt: it is not alive, or was about to
-  /// leave before.
+  /// Records that the worker is about to leave. Returns its new info; nullopt: it is not alive, or
+  /// was about to leave before.
   std::optional<worker_info> drain(worker_id id);
-  /// The worker left in order. nullopt: that incarnation of it is not alive.
+  /// Records that the worker left in order. nullopt: that incarnation of it is not alive.
   std::optional<worker_info> leave(worker_id id, incarnation life, uint32_t unfinished = 0);
   /// The workers whose leases have expired by `now`. Each is returned once. Also removes workers
   /// that are not alive and have sent nothing for the time `remembered`.

@@ -67,7 +67,7 @@ public:
     out.todo.announce = true;
     add(task_is{std::move(what)});
   }
-  /// Stops the living tasks, and the lost ones that workers keep in order to go on with them.
+  /// Stops the living tasks, and the lost tasks that workers keep in order to continue them.
   void stop_all() {
     for (const auto& [id, task] : now.tasks_)
       if (task.alive() || (task.state == task_state::lost && !now.gives_anew()))
@@ -131,9 +131,9 @@ private:
       return entry.first.value > newest && entry.second.state == task_state::ended;
     });
   }
-  /// Starts a task for the work that is left, on a worker that has a reader, unless a task of that
-  /// worker has left, or one that began after `newest` is lost. If there is no such worker, the
-  /// task is started when one registers.
+  /// Starts a task for the work that is left, on a worker that has a reader (or on any, if there
+  /// are no readers), unless a task of that worker has left, or was lost and began after `newest`.
+  /// If there is no such worker, the task is started when one registers.
   void start_for_rest(const job_remainder& rest, uint64_t newest) {
     for (const auto& worker : rest.alive)
       if ((now.consumers_.empty() || now.may_begin_on(worker))
@@ -304,9 +304,9 @@ iteration::decision iteration::task_ended(task_id id, incarnation life, output m
   auto at = tasks_.find(id);
   if (at == tasks_.end() || at->second.life != life || finished_)
     return {};
-  // True if the worker has come back, and sent this report before it registered. A lost task of
-  // which another one reads, or has read, the shard again stays lost, so that the repetition is
-  // counted.
+  // True if a lost task reports its end, because its worker came back and did not register yet. If
+  // another task reads the shard again, or has read it, the lost task stays lost, so that the
+  // losses include that elements are given twice.
   const bool away = at->second.state == task_state::lost && !gives_anew()
                     && (!is_static(mode_) || may_begin_shard(at->second.worker));
   if (!at->second.alive() && !away)

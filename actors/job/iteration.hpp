@@ -205,8 +205,8 @@ private:
   class draft;
 
   /// True if that incarnation of the worker has a task, living or over. Lost tasks do not count,
-  /// nor, under a static policy, tasks of other shards, nor tasks that left where a worker gets a
-  /// new task in place of such a one.
+  /// nor tasks that left under a static policy or in coordinated reads, nor, under a static policy,
+  /// tasks of other shards that are over.
   bool serves(const worker_info& who) const;
 
   /// True if a worker that lost its task gets a new one; false if it continues with the lost one.
@@ -214,12 +214,12 @@ private:
     return mode_ == sharding_policy::dynamic || rounds_.consumers() != 0;
   }
 
-  /// True if a new task on that worker has readers. In coordinated reads, consumers that are not
-  /// there yet may be in other processes.
+  /// True if a new task on that worker has readers. In coordinated reads with free seats, consumers
+  /// of any process must be able to read from the worker, because some are still to come.
   bool may_begin_on(const worker_info& who) const;
 
-  /// True if the worker is given nothing more because it has this task. Under a static policy, a
-  /// task that left, or that is of another shard, does not matter.
+  /// True if the worker gets no other work because of this task, which the worker runs or ran. For
+  /// the tasks that do not count, see `serves`.
   bool occupies(const task& what, const worker_info& who) const;
 
   /// True if the task must end before the repetition is finished. Under OFF, a task that no reader

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
-// Which workers readers read from, and what a worker runs, keeps or may begin.
+// This file decides from which workers readers read, and what a worker runs, keeps or may begin.
 
 namespace headrace::detail {
 
 bool iteration::has_reader(const worker_info& who) const {
   const auto reading = [&](consumer_id one) { return reads(one, who); };
-  // A round of a task that one consumer cannot read would come for no consumer.
+  // If one consumer cannot read from the worker, no consumer can be handed a round of its task.
   if (rounds_.consumers() != 0)
     return !consumers_.empty() && std::ranges::all_of(consumers_, reading);
   return std::ranges::any_of(consumers_, reading);
@@ -85,8 +85,8 @@ bool iteration::is_left_over(const task& what, const worker_info& on) const {
     return finished_;
   if (what.state != task_state::lost)
     return what.state == task_state::left;
-  // The worker keeps a lost task that goes on when a reader comes: otherwise it would give that
-  // reader the task's elements from the beginning. A worker that is about to leave begins nothing.
+  // The worker keeps a lost task that continues when a reader comes: a new task would give that
+  // reader the elements from the beginning. A worker that is about to leave continues no task.
   const auto* kept = on.draining ? nullptr : resumable(on);
   return kept == nullptr || kept->id != what.id;
 }

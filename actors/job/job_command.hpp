@@ -52,7 +52,7 @@ struct announce {
   std::vector<consumer_id> to;
   iteration_view what;
 };
-/// The reader is gone: its handle is not needed any more.
+/// Drop the handle of a reader that is gone.
 struct drop_reader {
   reader_of who;
 };

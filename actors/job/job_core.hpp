@@ -41,8 +41,8 @@ public:
 
   // -- from workers, for their tasks ----------------------------------------------------
 
-  /// LeaseSplits: a task requests splits; the answer follows when there are some or the pass is
-  /// over. Or the task closes a pass, sends an account, or, under a static policy, its listing.
+  /// LeaseSplits: a task requests splits, and is answered when there are some or the pass is over;
+  /// or a task closes a pass, or sends an account or, under a static policy, its listing.
   job_commands lease(request_token request, const splits_request& wanted, time_point now);
   /// TaskEnded: a task is over, for any reason.
   job_commands task_ended(request_token request, const task_end& what, time_point now);
@@ -104,7 +104,7 @@ private:
   struct connected {
     /// The readers that can be reached and that were sent the announced view.
     std::set<consumer_id> readers;
-    std::optional<iteration_view> announced; ///< the last announced view, whole
+    std::optional<iteration_view> announced; ///< the last announced view, complete
     time_point announced_at{};
     std::optional<time_point> announce_at; ///< when later changes are to be announced
     std::vector<waiting> leases;
@@ -112,7 +112,7 @@ private:
     /// In coordinated reads: the next round of each reader that waits for the proposed epoch.
     std::map<consumer_id, uint64_t> places;
     uint64_t round = 0; ///< the latest round that a reader has reported
-    /// The next round of each reader, as it last reported it, or as its first epoch begins.
+    /// The next round of each reader: as it last reported, or the first round of its first epoch.
     std::map<consumer_id, uint64_t> rounds;
     uint64_t left_at = 0; ///< the latest round of the readers that left in order
     std::map<consumer_id, pace_window> paces; ///< the paces of the readers
@@ -200,9 +200,9 @@ private:
   /// Repeats the orders that are not acknowledged. `to`: the worker; zero: all workers.
   void repeat_orders(worker_id to);
   void repeat_later();
-  /// The task receives no further orders but the one to stop.
+  /// From now on, the task is sent no orders except the order to stop.
   void forget_orders(task_id id);
-  /// The task has acknowledged the reports about these readers, which left in order.
+  /// Drops reports of readers that left in order, when the task has acknowledged these reports.
   void forget_departed(const task_readers& known);
   bool is_present(const worker_info& who) const;
   /// The workers that take new tasks.
@@ -231,8 +231,8 @@ private:
   /// Answers the waiting questions that can be answered now.
   void settle(repetition& r);
   void drop_questions(uint64_t number, task_id of);
-  /// Under a static policy, a task reports the files that it found. `failed_precondition`: another
-  /// task of this repetition found other files.
+  /// Compares the listing that a task sent under a static policy with the first listing of the same
+  /// source and repetition, or records it as the first. `failed_precondition`: they differ.
   status compare_listing(repetition& r, const lease_request& what);
   /// A task closes a pass of a source.
   void close(repetition& r, task_id task, const unread_splits& what);

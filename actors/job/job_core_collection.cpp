@@ -10,8 +10,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// The longest time for which a named job is kept that has neither readers nor unfinished
-/// repetitions.
+/// The longest time for which a named job without readers and without unfinished repetitions is
+/// kept.
 constexpr duration kept_for_the_next = std::chrono::minutes{5};
 
 } // namespace

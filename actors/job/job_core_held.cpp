@@ -15,7 +15,7 @@ void add_facts(uint64_t number, const lease_history::rereading& what,
 
 } // namespace
 
-// The functions for rows that readers hold of tasks that are over.
+// The functions for rows of tasks that are over, while readers hold these rows.
 
 std::vector<job_record::fact> job_core::held_of(const repetition& r, const task_end& what) const {
   // In coordinated reads, what a reader that is gone has missed is counted in rounds

@@ -4,8 +4,8 @@
 
 namespace headrace::detail {
 
-// Orders to workers, which are repeated until they are acknowledged or the worker is lost:
-// StartTask, StopTask and TaskReaders.
+// The functions for orders to workers (StartTask, StopTask and TaskReaders). The orders are
+// repeated until they are acknowledged or the worker is lost.
 
 task_readers job_core::readers_of(const repetition& r, task_id task) const {
   const auto departed = departed_.find(task);

@@ -16,9 +16,9 @@ namespace {
 /// Goodbyes are kept until the task has acknowledged them. A goodbye of a consumer that is not a
 /// reader is dropped if this many goodbyes are kept for the task.
 constexpr size_t most_strangers = 1024;
-/// The pause between two announcements is this long for each task of the repetition: with two tasks
-/// it is not noticeable, and a thousand workers that start their tasks cause only a few
-/// announcements.
+/// The pause between two announcements is this duration times the number of the repetition's tasks,
+/// up to `longest_pause`. With two tasks the pause is not noticeable, and a thousand workers that
+/// start their tasks cause only a few announcements.
 constexpr duration pause_for_a_task = std::chrono::microseconds{50};
 constexpr duration longest_pause = std::chrono::milliseconds{50};
 

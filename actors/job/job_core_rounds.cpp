@@ -48,8 +48,8 @@ round_table::absence job_core::absence_of(const repetition& r, consumer_id who, 
   const auto& rounds = connected_[r.state.repetition()].rounds;
   if (const auto at = rounds.find(who); at != rounds.end())
     return {at->second, UINT64_MAX, lost};
-  // The reader has reported nothing to this core. The others continued without it only through
-  // rounds that it had received, and a reader receives no more than this before it hands them out.
+  // This core has no report of the reader. The others continued without it only through rounds that
+  // it had received, and a reader has at most this many rounds that it has not handed out.
   return {seat->begins == view.now.number ? view.now.first_round : 0,
           most_rounds_ahead * view.now.tasks.size(), lost};
 }

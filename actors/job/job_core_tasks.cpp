@@ -48,7 +48,7 @@ void job_core::lose_missing() {
   missing_at_.reset();
   for (auto& [number, r] : record_.repetitions()) {
     lose_missing(r, false);
-    // Under a static policy, a worker that came in the place of a missing one begins its shard now.
+    // Under a static policy, a worker that replaces a missing one now begins that one's shard.
     carry_out(r, r.state.workers_present(takers()));
   }
 }
@@ -118,7 +118,7 @@ void job_core::start(const repetition& r, const iteration::task& what, bool eage
                      bool with_graph) {
   if (!workers_.contains(what.worker.id))
     return;
-  // An earlier stop that is not acknowledged must not be repeated for the task that goes on.
+  // An earlier order to stop that is not acknowledged must not be repeated: the task continues.
   stops_.erase(what.id);
   todo_.push_back(job_command::start_task{
     what.worker.id,

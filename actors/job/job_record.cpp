@@ -14,8 +14,8 @@ namespace {
 /// The number of bits of a task's id that number the tasks of its repetition.
 constexpr unsigned counting_bits = 16;
 
-/// The number from which the tasks of one repetition are numbered. It is practically unique, even
-/// if the repetition begins again after it was collected, and has 53 bits, as job ids have.
+/// The number from which the tasks of one repetition are numbered. It has 53 bits, as job ids have,
+/// and is practically unique, even if a collected repetition begins again.
 uint64_t first_task_id(job_id job, uint64_t repetition, uint64_t seed) {
   return mix(mix(job.value, repetition), seed) >> 27 << counting_bits;
 }

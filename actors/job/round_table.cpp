@@ -17,8 +17,8 @@ round_table::round_table(const round_view& known, std::vector<absence> absent, u
 }
 
 void round_table::apply(const agreed& what) {
-  // A consumer that is gone had received its elements of these rounds, so the others continued
-  // through them. It may have handed out more than it last reported, so this is an upper bound.
+  // The others continued without a consumer that is gone only through rounds that it had received.
+  // It may have handed out more than it last reported, so the sum is an upper bound.
   for (const auto& x : absent_) missed_ += missed_before(what.next.first_round, x);
   absent_.clear();
   now_ = what.next;
@@ -39,10 +39,10 @@ void round_table::leave_seat(consumer_id who, const absence& where, uint64_t up_
     absent_.push_back(where);
   if (has_participants())
     return;
-  // Consumers that wait for their first epoch continue nothing: the next one begins with other
-  // tasks, at a round that does not show how far the readers went on. Those that left in order at
-  // the end have taken what they needed: loops that all end after the same step differ in what they
-  // had requested ahead.
+  // No consumer that takes part is left, so the misses are counted now: the next epoch begins with
+  // other tasks, at a round that does not show how far the readers came. Consumers that left in
+  // order count as having missed nothing: if all loops end after the same step, consumers still
+  // differ in the rounds that they had requested ahead.
   for (const auto& x : absent_)
     if (x.lost)
       missed_ += missed_before(up_to, x);

@@ -35,7 +35,7 @@ public:
 
   /// Where a consumer that is gone has left the rounds.
   struct absence {
-    uint64_t next = 0; ///< the first round that it may not have handed out
+    uint64_t next = 0; ///< the first round that it perhaps has not handed out
     /// The greatest number of rounds that it may miss. Zero: it has taken part in no round.
     uint64_t most = 0;
     bool lost = false; ///< it did not leave in order
@@ -88,7 +88,7 @@ public:
   /// True if the consumer took part when the present epoch was agreed on. If not, it has been
   /// handed no row of any task.
   bool takes_part(consumer_id who) const;
-  /// The consumer with that index; nullopt: the seat is free.
+  /// The consumer in that seat; nullopt: the seat is free.
   std::optional<consumer_id> who_has(uint32_t index) const;
   /// The consumers that are gone since the epoch began.
   const std::vector<absence>& absent() const noexcept { return absent_; }

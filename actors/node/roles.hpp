@@ -14,7 +14,7 @@
 
 namespace headrace::detail {
 
-/// Called when a role has crashed too often and is not started again.
+/// Called when a role's actor has crashed too often and is not started again.
 using role_failed = std::function<void(const status&)>;
 
 /// Starts a dispatcher on a node; it ends with the node. The returned actor is to be published. The

@@ -24,7 +24,7 @@ std::shared_ptr<const written_block> write_form(const block& rows, block_encodin
 class block_forms {
 public:
   virtual ~block_forms() = default;
-  /// Returns the block `rows` in that encoding; encodes it if that was not done before.
+  /// Returns the block `rows` in that encoding, which is made at the first call for it.
   virtual std::shared_ptr<const written_block> written(const block& rows,
                                                        block_encoding encoding) = 0;
 };

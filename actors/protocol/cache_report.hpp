@@ -9,7 +9,7 @@ namespace headrace::detail {
 /// One of the trainers that share a window, for the status.
 struct cache_trainer_report {
   std::string id;
-  /// The number of elements that were made and that the trainer was neither handed nor skipped.
+  /// The number of produced elements that the trainer has not been handed and has not skipped.
   uint64_t lag = 0;
   uint64_t skipped = 0; ///< elements that left the window before the trainer was handed them
   uint32_t streams = 0; ///< the number of its connected streams

@@ -6,8 +6,8 @@
 
 namespace headrace::detail {
 
-/// The change that turns the view `from` of a repetition into `to`: the tasks that are new, changed
-/// or gone, and all other fields of `to`. So the size of an announcement does not grow with the
+/// The change that turns the view `from` of a repetition into `to`: the tasks that were added,
+/// changed or removed, and all other fields of `to`. So an announcement does not grow with the
 /// number of tasks. @pre both views are of one repetition, and `from` is not newer than `to`
 iteration_view change_between(const iteration_view& from, const iteration_view& to);
 

@@ -17,7 +17,7 @@ struct iteration_losses {
   /// counted, because each task reads the whole dataset, and a lost task only ends its own reading
   /// early. Rows that a task read from other jobs are not counted, as they descend from no split.
   uint64_t splits = 0;
-  /// Splits of lost tasks, or splits that lost readers held, that other tasks read again.
+  /// Splits of lost tasks, and splits of rows that lost readers held, which are read again.
   uint64_t reread = 0;
   /// Elements that a lost reader had claimed, had received from a worker that is gone, or has
   /// missed in coordinated reads, and that no other reader is given; an upper bound.

@@ -9,8 +9,8 @@ namespace headrace::detail {
 
 /// The repetitions of a job that are finished. Nothing else is kept of a named job that has ended.
 struct job_past {
-  /// The most repetitions in each list. If there are more, the first ones in the list, and all
-  /// repetitions before them that are not in `failed`, count as successes.
+  /// The most repetitions in each list. If there are more, the first ones are removed from the
+  /// list: they, and all earlier repetitions that are not in `failed`, then count as successes.
   static constexpr size_t most_listed = 64;
 
   uint64_t below = 0;         ///< all repetitions before this one are finished

@@ -13,8 +13,8 @@ struct job_terms {
   /// A reader that sends nothing for this time is no longer a reader, even if no other reader
   /// waits.
   duration client_timeout = std::chrono::minutes{2};
-  /// A repetition of a named job that is not finished is collected when it has had no readers for
-  /// this time; nullopt: never.
+  /// An unfinished repetition of a named job is collected when it has had no readers for this
+  /// time; nullopt: never.
   std::optional<duration> gc_timeout = std::chrono::minutes{5};
   /// How often a job checks whether it has repetitions to collect.
   duration gc_check_interval = std::chrono::minutes{10};

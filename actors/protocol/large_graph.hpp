@@ -4,8 +4,8 @@
 
 namespace headrace::detail {
 
-/// For a graph of this many bytes or more (one with captured arrays), a message first contains only
-/// the fingerprint. The graph is sent when the receiver has answered that it does not have it.
+/// If a graph has this many bytes or more, for instance because of captured arrays, a message first
+/// contains only its fingerprint. The graph is sent if the receiver answers that it has no copy.
 constexpr size_t large_graph = 64 << 10;
 
 } // namespace headrace::detail

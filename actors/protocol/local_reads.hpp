@@ -21,7 +21,7 @@ bool is_colocated(const std::vector<std::string>& tags);
 
 /// The location of a worker, for its readers.
 struct worker_seat {
-  /// The place of its process, if consumers there reach the worker without a socket; else zero.
+  /// The place of the worker's process; zero if even consumers in that process need a socket.
   uint64_t place = 0;
   bool colocated = false; ///< the worker serves only consumers in its process
   friend bool operator==(const worker_seat&, const worker_seat&) = default;
@@ -31,8 +31,8 @@ worker_seat seat_of(const worker_info& who);
 /// True if a consumer in the process `place` (zero: unknown) reads from that worker.
 bool may_read(target_workers targets, const worker_seat& worker, uint64_t place);
 
-/// The workers from which readers of a job with this sharding policy read: LOCAL for AUTO under a
-/// static policy in a COLOCATED deployment, else `asked`, where AUTO has the effect of ANY.
+/// The workers from which a job's readers read: LOCAL if `asked` is AUTO, `mode` is static and the
+/// deployment is COLOCATED; else `asked`. An AUTO that is returned has the effect of ANY.
 target_workers resolved(target_workers asked, sharding_policy mode, deployment_mode deployment);
 
 /// Decides which consumers read from a job's tasks.

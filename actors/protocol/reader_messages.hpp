@@ -35,7 +35,7 @@ struct open_iteration {
   /// failed, the answer is its failure, never another job.
   job_id job;
   /// The id of the consumer's node (`nodeId` in LinkHello): tasks accept streams of this consumer
-  /// only from that node. Zero: unknown, so they accept them from any node.
+  /// only from that node. Zero: the node is unknown, and tasks accept the streams from any node.
   uint64_t node = 0;
   uint64_t place = 0; ///< the place of the consumer's process; zero: no worker is local to it
   uint32_t index = 0; ///< in coordinated reads: the consumer's seat
@@ -117,13 +117,13 @@ struct iteration_view {
   bool shared = false;   ///< other consumers may join, so the first grants should be small
   status failure;        ///< not ok: the repetition cannot continue
   lease_timing timing;
-  /// Tasks that are over and of which readers hold rows, according to their reports. Each reader
-  /// reports in its heartbeats how many elements of these it has handed out.
+  /// Tasks that are over and of which readers still hold rows. In its heartbeats, each reader
+  /// reports for each of these tasks how many elements of its stream were handed out.
   std::vector<task_id> held;
   iteration_losses losses; ///< the losses so far
   /// Not zero: this is a change, which names only the tasks that changed since that version.
   uint64_t since = 0;
-  std::vector<task_id> gone; ///< tasks of that version that are in no list of the present one
+  std::vector<task_id> gone; ///< tasks of that version that are in no list of the present view
   /// Under a static policy: the entries of the dispatcher's list whose shards were not read to
   /// their end, and for which no task runs or starts.
   std::vector<std::string> unserved = {};

@@ -11,7 +11,7 @@ namespace headrace::detail {
 
 /// An epoch of coordinated reads. In every round n consumers take one element each, all from one
 /// task. The output of a task is divided into groups of n consecutive elements; the consumer with
-/// seat i gets the i-th of each. A round is one group of one task.
+/// seat i gets the i-th element of each group. A round is one group of one task.
 ///
 /// The epoch alone decides which task serves which round: from `first_round` on, its tasks take
 /// turns.
@@ -26,8 +26,8 @@ struct round_epoch {
   uint64_t first_round = 0;
   std::vector<member> tasks; ///< at least one, unless `number` is 0
 
-  /// The group of elements that is handed out in a round: the index of its task in `tasks`, and its
-  /// number in the output of that task.
+  /// The group of elements that is handed out in a round: the index of its task in `tasks`, and the
+  /// number of the group in the output of that task.
   struct place {
     size_t member = 0;
     uint64_t group = 0;
@@ -91,7 +91,7 @@ struct round_view {
 /// A reader's report to its job about the rounds.
 struct round_progress {
   uint64_t round = 0; ///< the round that its trainer is handed next
-  /// Not zero: the reader waits before `round` for the epoch of this number, which was proposed.
+  /// Not zero: the number of a proposed epoch; until it is announced, `round` is not handed out.
   uint64_t answers = 0;
   friend bool operator==(const round_progress&, const round_progress&) = default;
 };

@@ -12,7 +12,7 @@
 namespace headrace::detail {
 
 /// Messages about saves, as plain structs. In a save, all workers write a dataset into one folder.
-/// It is done in steps (pipeline/saving), each of which is assigned to one worker at a time.
+/// A save consists of steps (pipeline/saving). Each step is assigned to one worker at a time.
 
 using save_id = strong_id<struct save_tag>;
 
@@ -141,7 +141,7 @@ struct save_view {
   save_state state = save_state::planning;
   uint64_t pieces = 0;       ///< zero until the number of pieces is known
   uint64_t written = 0;      ///< number of written pieces
-  save_written amount;       ///< the amounts in these pieces
+  save_written amount;       ///< the amounts in the written pieces
   uint32_t workers = 0;      ///< the number of workers that have a step of the save
   status failure;            ///< not ok if the save failed
   std::string whole_because; ///< why one worker writes the dataset alone; else empty

@@ -53,10 +53,10 @@ struct lease_answer {
 struct unread_splits {
   uint32_t source = 0;
   uint64_t pass = 0;
-  /// The number of questions whose answers have reached the task; the splits of later answers are
-  /// all unread.
+  /// All splits in the answers to the questions from this number on are unread. In the answer
+  /// before these, only the splits of `rest` are unread.
   uint64_t answered = 0;
-  split_range rest; ///< the unread splits of the last answer; empty if none of them is unread
+  split_range rest; ///< empty if no split in that answer is unread
   friend bool operator==(const unread_splits&, const unread_splits&) = default;
 };
 
@@ -67,8 +67,8 @@ constexpr uint32_t account_source = UINT32_MAX;
 /// when some of its readers are gone. The rows that these readers had neither claimed nor handed
 /// out are dealt to the remaining readers.
 struct given_account {
-  /// The version of the TaskReaders that the task follows: readers that are not in it hand out
-  /// nothing more.
+  /// The version of the newest TaskReaders message that the task received: readers that the
+  /// message does not name hand out nothing more.
   uint64_t version = 0;
   split_receipt splits;
   /// The total of elements that no reader is given, because readers that are gone may have handed
@@ -84,8 +84,8 @@ struct splits_wish {
   /// The number of splits in a pass, if the source can determine it.
   std::optional<uint64_t> total = {};
   std::shared_ptr<const split_listing> listing = {}; ///< see `split_provider::next`
-  /// The task closes that pass, and other tasks can have these splits. `which` has the number of
-  /// the next question, which will not be sent.
+  /// Set: the task closes the pass of `which`, and other tasks may be leased these splits. The
+  /// number in `which` is that of the next question about the pass, which will not be sent.
   std::optional<unread_splits> closes = {};
   /// Set: the message is not a question, but an account.
   std::optional<given_account> given = {};

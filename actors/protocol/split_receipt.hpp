@@ -22,8 +22,8 @@ struct split_run {
 constexpr size_t most_receipt_runs = size_t{1} << 18;
 
 /// A reader's report of the splits of which rows of a task reached it. It is sent when the task is
-/// lost or the reader leaves. It may name splits that did not reach the reader, but never omits one
-/// that did: splits that it does not name are read again by other tasks.
+/// lost or the reader leaves. It may name splits that did not reach the reader. From `from_pass` on
+/// it omits none that did, because splits that it does not name are read again by other tasks.
 struct split_receipt {
   task_id task;
   std::vector<split_run> reached;  ///< ascending, without overlaps

@@ -50,8 +50,8 @@ struct stream_grant {
   /// The elements below this number are claimed. Used only if the stream's blocks have `claimed`.
   uint64_t claimed = 0;
   uint64_t epoch = 0; ///< in coordinated reads: the newest epoch that the consumer takes part in
-  /// The number of elements that the trainer has taken. It may not have begun with those after
-  /// `handed_out`.
+  /// The number of elements that the trainer has taken. Those of them that are not counted in
+  /// `handed_out` are in use.
   uint64_t taken = 0;
 };
 
@@ -73,8 +73,8 @@ struct stream_block {
   block rows;
   /// Total of elements that left the window before this trainer was handed them.
   uint64_t skipped = 0;
-  /// The written forms of these rows; null if they are sent on no other stream. Not part of the
-  /// message.
+  /// The written forms of these rows; null if the rows are sent on no other stream. This member is
+  /// not part of the message.
   std::shared_ptr<block_forms> forms = {};
   /// The trainer may be handed the elements below this number; later ones only after they are
   /// claimed and confirmed. Zero: the stream has no claims.
@@ -87,8 +87,8 @@ struct stream_claimed {
   uint64_t elements = 0;
 };
 
-/// The consumer is to give back the elements that its trainer was not handed, except `keep` of
-/// them.
+/// The consumer is to give back the elements that its trainer was not handed, except the first
+/// `keep` of them.
 struct stream_recall {
   uint64_t id = 0;
   uint64_t keep = 0;

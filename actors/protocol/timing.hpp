@@ -4,7 +4,7 @@
 
 namespace headrace {
 
-/// A longer lease is refused as an error.
+/// A longer lease is refused with an error.
 inline constexpr std::chrono::hours longest_lease{1};
 
 /// How often members of a service report that they are alive, and for how long such a report is
@@ -20,8 +20,8 @@ struct lease_timing {
 namespace headrace::detail {
 
 /// After a link was cut, its two ends use their own clocks. A consumer relies on its lease for
-/// `trusted` after the last answer of its job, and hands out nothing after that. A task gives that
-/// consumer's rows to others only after `fenced`. So no row is handed out by two consumers.
+/// `trusted` after the last answer of its job, and then hands out nothing. The task deals that
+/// consumer's rows to others when `fenced` has passed since the cut. So no row is handed out twice.
 constexpr duration trusted(duration lease) { return lease - lease / 5; }
 constexpr duration fenced(duration lease) { return lease + lease / 4; }
 

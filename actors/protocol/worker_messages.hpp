@@ -46,11 +46,11 @@ struct task_order {
   bool shared = false;     ///< several consumers may read the task
   std::string fingerprint; ///< SHA-256 of the graph
   task_readers readers;    ///< the readers at the time of the order
-  /// The lease of the service. Both ends of a lost link have detected the loss after `fenced` of
-  /// this time.
+  /// The lease of the service. When a link is lost, both ends have detected the loss after
+  /// `fenced(lease)`.
   duration lease = std::chrono::seconds{5};
-  /// The task may lease splits before a reader opens a stream: every reader is informed of this
-  /// task before the reader could take the repetition for finished.
+  /// The task may lease splits before a reader opens a stream: the only reader of the repetition
+  /// is sent this task in the answer to its request, so the reader cannot miss the task's rows.
   bool eager = false;
   /// Under a static policy: the number of shards of the dataset, and the shard of this worker.
   uint32_t shards = 0;
@@ -61,8 +61,8 @@ struct task_order {
   std::optional<cache_terms> cache = {};
   /// Not zero: coordinated reads by this many consumers.
   uint32_t num_consumers = 0;
-  /// The worker has confirmed at some time that it runs the task. A worker that has it no more
-  /// answers `aborted`, and does not run it from the beginning.
+  /// The worker has confirmed earlier that it runs the task. If the worker no longer has the task,
+  /// it answers `aborted`, and does not run the task from the beginning.
   bool resumes = false;
   friend bool operator==(const task_order&, const task_order&) = default;
 };
@@ -71,7 +71,7 @@ struct task_order {
 struct task_output_counts {
   uint64_t elements = 0;
   uint64_t bytes = 0;
-  uint64_t ignored = 0; ///< elements that failed and were left out by `ignore_errors`
+  uint64_t ignored = 0; ///< error rows that `ignore_errors` has left out
   friend bool operator==(const task_output_counts&, const task_output_counts&) = default;
 };
 
@@ -137,7 +137,7 @@ struct worker_drains {
   incarnation life;
   std::string data_address;
   uint32_t tasks = 0;
-  bool left = false; ///< it has left, in order
+  bool left = false; ///< the worker has left in order
   /// The number of tasks that had not ended when the time to drain was over.
   uint32_t unfinished = 0;
   friend bool operator==(const worker_drains&, const worker_drains&) = default;

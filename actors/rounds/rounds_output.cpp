@@ -80,8 +80,8 @@ status rounds_output::opened(consumer_id who, const stream_open& how) {
   to.connected = true;
   to.ended = false;
   to.sent = to.received = how.received;
-  // A consumer that replaces another one counts the elements before its own first one as handed
-  // out, so its number is used in place of the number of the earlier consumer.
+  // A consumer that replaces another one counts the elements before its first own element as handed
+  // out. So its number replaces that of the earlier consumer, even if it is lower.
   const auto handed_out = std::min(how.handed_out, how.received);
   to.handed_out = same ? std::max(to.handed_out, handed_out) : handed_out;
   to.granted = 0;

@@ -12,8 +12,8 @@
 namespace headrace::detail {
 
 /// Deals a task's output to the consumers of coordinated reads, in groups of `consumers`
-/// consecutive elements; consumer i gets the i-th of each. So element g of each stream belongs to
-/// group g.
+/// consecutive elements. Consumer i gets the i-th element of each group, so element g of each
+/// stream belongs to group g.
 ///
 /// Elements are sent as far as they were granted. The elements of a group may be handed out only
 /// when all consumers have received theirs, which is announced separately. An element is kept until
@@ -26,7 +26,7 @@ public:
   void produced(block rows) override;
   void exhausted() override {}
   status may_end() const override;
-  /// Not ok: there is no such seat, or the consumer needs elements that are no longer kept.
+  /// Fails if there is no such seat, or the consumer needs elements that are no longer kept.
   status opened(consumer_id who, const stream_open& how) override;
   void grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes,
              bool waiting) override;
@@ -59,7 +59,7 @@ private:
   /// entry is kept until the consumer has handed out all of them.
   struct in_flight {
     uint64_t end = 0; ///< the number of the element after the last one
-    size_t bytes = 0; ///< zero for rows received before
+    size_t bytes = 0; ///< zero if the rows were received before the stream was opened again
   };
   using received_by_all = std::pair<uint64_t, uint64_t>; ///< epoch, groups
 
@@ -88,7 +88,7 @@ private:
 
   lane* of(consumer_id who);
   void add(lane& to, block rows);
-  /// The first group of which some consumer has not handed out its element.
+  /// The first group of which not all consumers have handed out their elements.
   uint64_t floor() const noexcept;
   void forget();
   bool serve(lane& to, std::vector<action>& out);

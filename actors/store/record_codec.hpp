@@ -12,8 +12,8 @@ namespace headrace::detail {
 ///
 /// The bytes are one message (`stored_words.hpp`). Reading never throws. Its errors are data_loss,
 /// for bytes that are damaged or contradict each other, and unimplemented, for members of unions
-/// and values that this build does not define. `empty` has the values that are not stored, as they
-/// were given to the record when it was made.
+/// and values that this build does not define. `empty` is a record without facts: the values that
+/// are not stored are taken from it.
 template <class Record>
 struct record_codec;
 

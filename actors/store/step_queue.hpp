@@ -9,17 +9,17 @@ namespace headrace::detail {
 
 /// The steps that an actor takes, in order. Each step waits until all facts that were appended to a
 /// store before the step was added are kept. The core continues to decide, and its facts are
-/// appended at once: only their visible effects wait.
+/// appended at once: only the steps wait.
 ///
-/// `take` is called with each step that is due. It may call this queue again: steps that it adds
-/// are taken after those that wait.
+/// `take` is called with each step that is due. It may call functions of this queue: steps that it
+/// adds are taken after the steps that already wait.
 template <class Step>
 class step_queue {
 public:
-  /// Facts were appended to a store: later steps wait until `kept` is called with the returned
-  /// number, or a higher one.
+  /// Called when facts were appended to a store. Steps that are added later wait until `kept` is
+  /// called with the returned number, or a higher one.
   uint64_t store() { return ++stored_; }
-  /// All facts up to that number are kept.
+  /// Takes the steps that are due because all facts up to `number` are kept.
   template <class Take>
   void kept(uint64_t number, Take&& take) {
     kept_ = std::max(kept_, number);

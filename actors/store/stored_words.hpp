@@ -15,11 +15,11 @@
 
 namespace headrace::detail {
 
-/// The words of a new message of one segment, which `fill(builder)` fills. `read_words` can read
-/// every such message.
+/// Returns the words of a new message, which `fill(builder)` fills and which has one segment.
+/// `read_words` can read every message that this function makes.
 template <class Schema, class Fill>
 buffer write_words(Fill&& fill) {
-  // The room suffices for a few facts, so that the result is the only allocation.
+  // `room` is large enough for a few facts, so that the result is then the only allocation.
   ::capnp::word room[128] = {};
   ::capnp::MallocMessageBuilder message{kj::arrayPtr(room, std::size(room))};
   std::forward<Fill>(fill)(message.template initRoot<Schema>());
@@ -37,8 +37,8 @@ buffer write_words(Fill&& fill) {
   return buffer::copy_of(words[0].begin(), words[0].size() * sizeof(::capnp::word));
 }
 
-/// Calls `read(reader)` with the message. data_loss: the words are not a valid message, or `read`
-/// reads more than they contain.
+/// Calls `read(reader)` with the message. Returns data_loss if the words are not a valid message,
+/// or if `read` reads more than they contain.
 template <class Schema, class Read>
 auto read_words(const buffer& words, std::string_view what, Read&& read)
   -> decltype(read(typename Schema::Reader{})) {

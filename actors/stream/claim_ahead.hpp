@@ -12,7 +12,7 @@ namespace headrace::detail {
 class claim_ahead {
 public:
   /// The least number of elements that are claimed ahead of the trainer. The task counts this many
-  /// as claimed without a claim.
+  /// elements after the taken ones as claimed, even without a claim.
   static constexpr uint64_t least = 16;
   static constexpr uint64_t most = uint64_t{1} << 20;
 
@@ -22,9 +22,9 @@ public:
     uint64_t confirmed = 0; ///< `<= received`
     bool held_up = false; ///< the trainer took all confirmed elements, and more have been received
   };
-  /// True if a claim is to be sent: received elements are not confirmed, and the trainer is at most
-  /// half of the usual distance behind the newest claim. If the trainer was held up, that distance
-  /// is doubled.
+  /// True if a claim is to be sent: some received elements are not confirmed, and the trainer is at
+  /// most half of the usual distance behind the newest claim. If the trainer was held up, that
+  /// distance is first doubled.
   bool update(const progress& now) {
     if (now.confirmed >= now.received)
       return false;
@@ -34,7 +34,7 @@ public:
     }
     return said_ <= now.handed_out + ahead_ / 2;
   }
-  /// Returns the number of the element up to which the next message claims.
+  /// Returns the next claim: the consumer claims all elements below the returned number.
   uint64_t claim(uint64_t handed_out) { return said_ = handed_out + ahead_; }
   /// A claim was confirmed; `before` is the progress before the confirmation. If the trainer took
   /// few elements until then, later claims are smaller.

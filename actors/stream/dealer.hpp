@@ -69,7 +69,7 @@ public:
   virtual void exhausted() = 0;
   /// Not ok if production must not end now: the error to report if it ends.
   virtual status may_end() const { return {}; }
-  /// A stream begins, or continues over another connection. An error refuses the stream.
+  /// A stream begins, or continues over another connection. On an error, the stream is refused.
   virtual status opened(consumer_id who, const stream_open& how) = 0;
   /// The consumer allows the first `elements` elements of the stream, and at most `bytes` bytes
   /// that were sent and not handed out; one element may be sent whatever its size. `waiting`: the
@@ -82,8 +82,8 @@ public:
   virtual void handed_out(consumer_id who, uint64_t elements) = 0;
   /// The consumer reports how many elements of the stream have arrived.
   virtual void received(consumer_id who, uint64_t elements) = 0;
-  /// The consumer reports how many elements of the stream its trainer has taken. Those that were
-  /// not handed out are in use: they are kept, but neither recalled nor counted as held.
+  /// The consumer reports how many elements of the stream its trainer has taken. Those that are
+  /// not reported as handed out are in use: the task keeps them, and does not recall them.
   virtual void taken(consumer_id who, uint64_t elements) {
     static_cast<void>(who);
     static_cast<void>(elements);
@@ -100,7 +100,7 @@ public:
   }
   /// The task leaves: streams with credit get all pending rows, and nothing is recalled.
   virtual void leaving() = 0;
-  /// The connection is lost; the stream stays.
+  /// The connection to the consumer is lost; its stream is kept.
   virtual void cut(consumer_id who) = 0;
   /// The consumer has left: the rows that it had not handed out go to the other streams.
   virtual void leave(consumer_id who) = 0;
@@ -111,7 +111,7 @@ public:
   // -- actions ----------------------------------------------------------------------
 
   /// To be called after events. Returns what to send, in this order. `dry`: nothing was produced
-  /// for a while, so that rows of other streams are recalled although the sources are not
+  /// for a while, so that rows are recalled for trainers that wait, although the sources are not
   /// exhausted.
   virtual std::vector<action> deal_at(time_point now, bool dry) = 0;
   /// When `deal_at` must be called without an event.
@@ -136,7 +136,7 @@ public:
   /// The readers that were given up, with the elements that they had claimed and not reported as
   /// handed out: these go to no other reader.
   virtual std::map<consumer_id, reader_marks> lost() const { return {}; }
-  /// All rows with lower numbers than this were handed out.
+  /// Returns a number such that all rows with lower numbers were handed out.
   virtual uint64_t handed_out_below() const = 0;
   /// The splits of which rows were handed out, if the dealer records splits.
   virtual const reached_splits& given() const = 0;

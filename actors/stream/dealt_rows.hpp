@@ -12,7 +12,7 @@ namespace headrace::detail {
 
 class block_forms;
 
-/// Rows that are sent on several streams. They may be dropped before they were sent on all of them.
+/// Rows to send on several streams. They may be dropped before all these streams were sent them.
 class shared_rows {
 public:
   virtual ~shared_rows() = default;

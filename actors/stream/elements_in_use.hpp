@@ -10,13 +10,13 @@
 
 namespace headrace::detail {
 
-/// Decides when the elements of one stream that its trainer was handed with its last call, which
-/// are in use, are reported as handed out. A trainer that is killed may not have begun with them:
-/// until they are reported, they are given to another trainer, or counted as lost.
+/// Decides when the elements in use of one stream, which the trainer was handed with its last call,
+/// are reported as handed out. If the trainer is killed before that, they are given to another
+/// trainer or counted as lost, because the trainer may not have begun to use them.
 ///
-/// They are reported when the trainer has asked for the next element, or when it has kept them for
-/// some time, because others may wait for that report while the trainer needs long for its last
-/// element. Pure.
+/// They are reported when the trainer has requested the next element, or when it has kept them for
+/// some time. The reason for the latter is that other trainers may wait for the report while this
+/// trainer uses its last element for long. Pure.
 class elements_in_use {
 public:
   /// Elements that the trainer has had for this long, or up to twice as long, count as begun.
@@ -33,8 +33,8 @@ public:
       return marks.handed_out;
     return std::max(marks.handed_out - marks.in_use, std::min(begun_, marks.handed_out));
   }
-  /// To be called with the marks of `handout::look`. True if elements have been kept for long
-  /// enough since the last call.
+  /// To be called with the marks of `handout::look`. Returns true if, since the last call, the
+  /// time has come at which elements count as begun.
   bool update(const handout::marks& marks, time_point now) {
     drained_ = marks.handed_out == marks.received;
     const bool came = is_due(now);

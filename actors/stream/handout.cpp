@@ -60,8 +60,8 @@ void handout::tell_of_arrival(bool waited) {
 
 uint64_t handout::recall(task_id from, uint64_t keep) {
   std::lock_guard lock{mutex_};
-  // A waiting trainer keeps one row. Otherwise one element could be recalled by turns from waiting
-  // trainers for ever, and never be handed out.
+  // A waiting trainer keeps one row. Otherwise one element could be recalled from one waiting
+  // trainer after the other for ever, and never be handed out.
   auto& q = queues_[from];
   if (waiting_ && keep == 0) {
     keep = 1;
@@ -117,8 +117,8 @@ void handout::put_current_back() {
     return;
   auto& q = queues_[current_from_];
   auto& blocks = q.blocks;
-  // The rows are put into the queue before they are taken from the trainer, so that none are lost
-  // if there is no memory for that.
+  // The rows are put into the queue before they are taken from the trainer, so that no row is lost
+  // if there is no memory for the entry of the queue.
   blocks.push_front(current_->slice(first, limit - first));
   while (!cut_.compare_exchange_weak(seen, packed(position_of(seen), position_of(seen)))) {
   }

@@ -42,7 +42,7 @@ public:
 
   /// For a trainer that does not block: after `try_next` has returned `nothing_yet`, `came` is
   /// called when rows may be handed out, or the end has come. It is called on any thread, and must
-  /// not call the consumer. Must be set before the first `add`.
+  /// not call the consumer. This function must be called before the first `add`.
   void when_something_comes(std::function<void()> came) { came_ = std::move(came); }
 
   // -- the consumer's side -----------------------------------------------------------
@@ -66,8 +66,8 @@ public:
   void hold(task_id from);
   void release(task_id from);
   /// Hands out nothing after the time `when`, which replaces that of an earlier call. While this
-  /// process is stopped, the job may let other readers have its rows; when it runs again, the
-  /// trainer must not be handed these rows, too.
+  /// process is stopped, the job may let other readers have its rows. When the process runs again,
+  /// its trainer must not be handed these rows, too.
   void trust_until(time_point when);
   /// Drops the rows of that task that are not handed out, and its marks. @pre no more of its rows
   /// will be added
@@ -75,7 +75,7 @@ public:
 
   // In coordinated reads the next block comes from the task that serves the next round.
 
-  /// Must be called before the first `add`.
+  /// Hands out rows in the order of the rounds. To be called before the first `add`.
   void take_in_rounds() { rounds_.emplace(); }
   /// As in `round_order`. @pre `take_in_rounds` was called
   void begin_epoch(round_epoch next);
@@ -92,11 +92,11 @@ public:
   /// True if the task serves rounds of the present epoch or of a later one.
   bool serves_rounds(task_id task);
 
-  /// Nothing more will be added. Not ok: an error ended the repetition. Only the first call has an
-  /// effect. `remark`: a message to the trainer about the elements that it was handed, or empty.
+  /// Nothing more will be added. `how` is not ok if an error ended the repetition. Only the first
+  /// call has an effect. `remark`: a message to the trainer about its elements, or empty.
   /// `empty`: the repetition gave no element to any reader.
   void finish(status how, std::string remark = {}, bool empty = false);
-  /// A message to the trainer, to be shown at once. A newer message replaces it.
+  /// Passes the trainer a message, to be shown at once. A newer message replaces it.
   void remark(std::string what);
 
   /// Counts of one task's stream, in elements unless named otherwise.
@@ -113,8 +113,8 @@ public:
     /// Set by `look` only: since the last call, the trainer has taken the last element that may be
     /// handed out, while more were in the queue.
     bool held_up = false;
-    /// The last of the elements that were handed out, if the trainer has not asked for another one
-    /// since: a trainer that ends now may not have begun with them.
+    /// The number of elements in use: the trainer was handed them with its last call, and has not
+    /// requested another one since.
     uint64_t in_use = 0;
     uint64_t in_use_bytes = 0; ///< about the size of the elements in use
   };
@@ -150,7 +150,7 @@ public:
   /// counts as waiting until its next call. On `stop` it returns `over`, with the status in `how`.
   outcome next_within(duration limit, const std::stop_token& stop,
                       std::shared_ptr<const block>& rows, status& how);
-  /// The remark of `finish`, at the end; empty before the end, and when it was taken already.
+  /// Returns the remark of `finish` once, at the end; before and after that, an empty text.
   std::string take_remark();
   /// True if `remark` was called since the last `take_news`.
   bool has_news() const noexcept { return has_news_.load(std::memory_order_relaxed); }

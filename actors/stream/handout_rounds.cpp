@@ -4,7 +4,7 @@
 
 namespace headrace::detail {
 
-// Coordinated reads: the next block comes from the task that serves the next round.
+// In coordinated reads, the next block comes from the task that serves the next round.
 
 void handout::begin_epoch(round_epoch next) {
   std::unique_lock lock{mutex_};
@@ -35,7 +35,7 @@ void handout::begin_at(task_id from, uint64_t elements) {
 
 handout::round_marks handout::rounds() {
   std::lock_guard lock{mutex_};
-  // An error at the end is the current block of no task, and belongs to no round.
+  // If the current block is an error at the end, it comes from no task and belongs to no round.
   const auto taken = current_from_ ? position_of(cut_.load()) : 0;
   return {rounds_->epoch(), rounds_->round() + taken};
 }

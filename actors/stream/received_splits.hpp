@@ -13,7 +13,7 @@ namespace headrace::detail {
 /// are given back.
 class received_splits {
 public:
-  /// The first row that arrives will be this element of the stream. To be called before `add`.
+  /// The first row that arrives will have this number in the stream. To be called before `add`.
   void begin_at(uint64_t elements) { begin_ = end_ = elements; }
   /// The next rows of the stream arrived.
   void add(const block& rows);

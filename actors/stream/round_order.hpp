@@ -31,7 +31,7 @@ public:
     uint64_t rows = 0;
   };
   std::optional<turn> next() const;
-  /// This many rows of that turn were handed out.
+  /// This many rows of the turn that `next` returned last were handed out.
   void taken(uint64_t rows);
 
   /// The number of the newest epoch; 0: no epoch has begun.

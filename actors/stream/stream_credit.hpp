@@ -13,7 +13,7 @@ namespace headrace::detail {
 class stream_credit {
 public:
   struct window {
-    uint64_t elements = 0; ///< the total of the stream
+    uint64_t elements = 0; ///< the total number that may be sent on the stream
     uint64_t bytes = 0;
   };
   static constexpr uint64_t first_elements = 16;
@@ -46,7 +46,7 @@ public:
   };
   /// True if a grant is to be sent. In all jobs it is sent when half of the window's elements were
   /// handed out since the last grant (with `always`: when any element was). In a shared job, where
-  /// the task deals rows by which trainers wait, it is also sent when half of the bytes are free,
+  /// waiting trainers are dealt rows first, it is also sent when half of the bytes are free,
   /// when the trainer begins to wait, and when the trainer ceases to wait while elements are held.
   /// With one consumer it is also sent when a quarter of the bytes was used up, so that the task
   /// need not stop, and when the stream has ended.
@@ -64,8 +64,8 @@ public:
     // must be reported as waiting again.
     const bool waits_anew =
       shared_ && now.waiting && (moved || !told_waiting_ || told_received_ != now.received);
-    // The task does not recall rows from a trainer that counts as waiting, so the end of the
-    // waiting must be reported.
+    // The task does not recall the only row from a trainer that counts as waiting, so the end of
+    // the waiting must be reported.
     const bool needs_no_more =
       shared_ && said_waiting_ && !now.waiting && now.received > now.handed_out;
     if (!waits_anew && !needs_no_more && !(moved && (half || always || freed)))
@@ -94,10 +94,10 @@ public:
   void make_room(uint64_t element_bytes, uint64_t most) {
     bytes_ = std::max(bytes_, std::min(3 * element_bytes, most));
   }
-  /// A message has reported to the task that the trainer waits, or does not.
+  /// A message has reported to the task that the trainer waits, or that it does not wait.
   void said(bool waiting) { said_waiting_ = waiting; }
-  /// The task sent or recalled something, and no longer counts this trainer as waiting. The next
-  /// `update` reports it again, even if no count has changed.
+  /// The task sent or recalled something, and no longer counts this trainer as waiting. If the
+  /// trainer still waits, the next `update` returns true, even if no count has changed.
   void task_forgot() { told_waiting_ = false; }
   /// Sets this stream's part of the bounds that it shares with other streams. Elements that were
   /// granted before may still arrive. True if the window has grown, so that a grant should be sent.

@@ -21,16 +21,16 @@ namespace headrace::detail {
 /// dealt rows only while it holds fewer than an even part of the remaining rows (guided
 /// self-scheduling): rows that stay in the task need not be recalled. When a trainer waits and the
 /// task has no more rows for it, rows of other streams are recalled: half of the rows that a stream
-/// holds, or all of them if it handed nothing out since its last recall. Such a stream is dealt
-/// nothing more before it hands something out or its trainer waits. The end is sent when no stream
-/// holds rows that are not handed out.
+/// holds, or all of them if its trainer took nothing since the last recall. After a recall, a
+/// stream is dealt nothing more before its trainer takes an element or waits. The end is sent when
+/// no stream holds rows that are not handed out.
 ///
 /// Pure: it is given events, and `deal` returns what to send. The elements of a stream are numbered
 /// without gaps; after a recall the numbers continue at its mark.
 class task_output final : public dealer {
 public:
-  /// `shared`: false if there is one consumer: nothing is recalled, and the end is sent with the
-  /// last rows. `accounts`: the splits of which rows were handed out are recorded. `claims`: a
+  /// `shared`: false if there is one consumer; then nothing is recalled, and the end is sent with
+  /// the last rows. `accounts`: the splits of handed-out rows are recorded. `claims`: a
   /// trainer is handed only rows that its consumer has claimed and this class has confirmed. So the
   /// unclaimed rows of a consumer that is given up can go to others, and no row is handed out
   /// twice.
@@ -62,7 +62,7 @@ public:
   void produced(block rows) override;
   /// Adds rows that have numbers. `number`: the number of rows that were produced before them.
   void produced_at(uint64_t number, dealt_rows rows);
-  /// Adds rows that have no numbers, such as errors that are not kept in a window. `number`: the
+  /// Adds rows that have no numbers, such as error rows, which no window keeps. `number`: the
   /// number of rows with numbers before them.
   void produced_apart(uint64_t number, block rows);
   void exhausted() override;
@@ -105,8 +105,8 @@ public:
   void disregard(consumer_id who);
   /// As `handed_out_below`, without the streams that are disregarded. @pre not `idle()`
   uint64_t place() const noexcept;
-  /// Drops the rows that are pending. If their last rows have numbers without gaps up to `end`,
-  /// returns the number of the first of these, else `end`. All others count as skipped.
+  /// Drops the pending rows. If the last of them have numbers without gaps up to `end`, returns the
+  /// number of the first row of that sequence, else `end`. All other pending rows count as skipped.
   uint64_t drop_pending(uint64_t end);
   /// The number of numbered rows that the task has produced and that were not handed out yet,
   /// whether they were sent or are pending.

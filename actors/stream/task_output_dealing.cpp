@@ -6,8 +6,8 @@
 
 namespace headrace::detail {
 
-// Decides which stream gets the next rows, which rows are recalled, and when the ends of streams
-// are sent.
+// The functions in this file decide which stream gets the next rows, which rows are recalled, and
+// when the ends of streams are sent.
 
 namespace {
 

@@ -26,8 +26,8 @@ public:
       thin_out();
   }
   bool empty() const noexcept { return marks_.empty(); }
-  /// All rows before `rows` were handed out. Returns the splits that are done since the last call,
-  /// and removes them.
+  /// The first `rows` rows were handed out. Returns all splits that are done, or an empty list if
+  /// no more splits are done than at the last call.
   std::vector<splits_done> through(uint64_t rows) {
     std::vector<splits_done> out;
     for (; !marks_.empty() && marks_.front().first <= rows; marks_.pop_front()) {

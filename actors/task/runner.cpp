@@ -30,8 +30,8 @@ struct runner::shared {
   size_t outstanding = 0;
   size_t goes_on_at = SIZE_MAX; ///< the thread waits until at most this many bytes are outstanding
   std::thread::id thread;
-  std::atomic<uint64_t> ignored = 0; ///< failed elements that the pipeline left out
-  duration waited_for_splits{0};     ///< the waits of the runner's thread since the last block
+  std::atomic<uint64_t> ignored = 0; ///< error rows that the pipeline has left out
+  duration waited_for_splits{0};     ///< how long the runner's thread waited since the last block
   /// The time of the next report of done splits; used by the thread only.
   time_point says_done_at{};
   std::unique_ptr<split_dealer> dealer; ///< null unless splits are leased
@@ -42,7 +42,7 @@ struct runner::shared {
   bool runs = false;
   /// The thread's token in `what.threads`; set when the thread was requested to stop.
   stopping_threads::token stopping = 0;
-  clockid_t cpu_clock{}; ///< of the thread, while it runs
+  clockid_t cpu_clock{}; ///< the clock of the thread's processor time, while it runs
 
   status pull();
   void count_ignored(uint64_t more);

@@ -46,7 +46,7 @@ public:
     function_finder find_function;             ///< may be empty
     open_service open_distribute;              ///< may be empty
     std::shared_ptr<stopping_threads> threads; ///< may be null
-    /// Raised to the number of failed elements that the pipeline has left out, unless an earlier
+    /// Raised to the number of error rows that the pipeline has left out, unless an earlier
     /// runner of the task counted more; may be null.
     std::shared_ptr<std::atomic<uint64_t>> ignored;
     /// The activity of the operators is counted here; may be null.
@@ -70,9 +70,9 @@ public:
     /// The pipeline has given this many rows, including the skipped ones, and no later row will
     /// descend from these splits. May be empty.
     std::function<void(uint64_t, std::vector<splits_done>)> done = {};
-    /// The last call; omitted after `stop`. The pipeline reached its end, or could not be made.
+    /// Called last, but not after `stop`: the pipeline reached its end, or could not be made.
     std::function<void(status)> ended;
-    /// The last call; omitted after `stop`. An exception was thrown that no operator caught.
+    /// Called last, but not after `stop`: an exception was thrown that no operator caught.
     std::function<void(status)> crashed;
   };
 

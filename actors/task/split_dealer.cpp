@@ -142,7 +142,7 @@ bool split_dealer::exhausted() const {
     const auto at = places_.find(source);
     return at != places_.end() && at->second.over;
   };
-  // The sources of a group end together with the first of them.
+  // All sources of a group end when the first of them ends.
   return std::ranges::all_of(
     together_, [&](const auto& group) { return std::ranges::any_of(group, is_over); });
 }

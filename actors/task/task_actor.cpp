@@ -49,7 +49,7 @@ task_state::task_state(port::self_pointer<handle_type> self, std::shared_ptr<tas
           place.board) {}
 
 task_state::~task_state() {
-  // The runner's thread deals no more rows, because nobody would carry out what it leaves.
+  // The runner's thread deals no more rows, because no actor would carry out its commands.
   std::lock_guard hold{memory_->mutex};
   if (number_ != memory_->actors)
     return; // the next actor uses the memory
@@ -121,7 +121,7 @@ result<caf::actor> task_state::run(uint64_t number) {
     port::tell(me, make_local<task_event>(std::move(what)));
   };
   runner::callbacks hear{
-    // A thread that is stuck in foreign code does not keep the memory.
+    // The pointer is weak, so that a thread stuck in foreign code does not keep the memory alive.
     .produced =
       [memory = std::weak_ptr{memory_}, actor = number_, number](block rows, duration took) {
         const auto of = memory.lock();

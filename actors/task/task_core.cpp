@@ -11,7 +11,7 @@
 
 namespace headrace::detail {
 
-// The events of the runner and of splits. Those of streams are in task_core_streams.cpp.
+// This file has the events of the runner and of splits; task_core_streams.cpp has the others.
 
 task_core::task_core(task_order order, dataset_ptr graph, task_limits limits, logger log,
                      std::unique_ptr<dealer> output)
@@ -276,7 +276,7 @@ void task_core::finish(time_point now) {
   if (order_.shared && (account_said_ || account_due_ || !leases_splits() || splits_.size() == 0))
     held.merge(output_->lost());
   // Rows that readers hold may be lost with the readers, so only the job can decide when the
-  // repetition is finished. Until then the streams end with `left`.
+  // repetition is finished: if there are such rows, the streams end with `left`.
   const auto said = held.empty() ? outcome() : task_outcome::left;
   for (const auto& x : output_->remaining_ends())
     then(produce::send{routes_.at(x.to).over, stream_end{x.elements, said}});

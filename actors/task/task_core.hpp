@@ -33,8 +33,8 @@ public:
   using commands = produce::commands;
   using stream_key = produce::stream_key;
 
-  /// `output`: the dealer of its rows. If it is null, a `task_output` is used (readers share the
-  /// rows).
+  /// `output`: the dealer of the task's rows. If it is null, a `task_output` is used, which
+  /// divides the rows among the readers.
   task_core(task_order order, dataset_ptr graph, task_limits limits, logger log,
             std::unique_ptr<dealer> output = {});
 
@@ -80,7 +80,7 @@ public:
   commands readers_named(const task_readers& who, time_point now);
   /// As `readers_named`, while no actor runs the task.
   void readers_named_between_actors(const task_readers& who) { name(who); }
-  /// The job no longer needs the task: its streams are informed.
+  /// The job no longer needs the task: its streams end with the outcome `stopped`.
   commands stop(const std::string& reason);
   /// As `worker_leaves`, while no actor runs the task.
   void leaves_between_actors() noexcept { leave_due_ = !leaving_; }
@@ -97,8 +97,8 @@ public:
   void when_room_comes(std::function<void()> call) { output_->when_there_is_room(std::move(call)); }
   /// A row is too large to be sent.
   commands cannot_send(const status& why, time_point now);
-  /// The task stops for good because of `why`, as its actor crashed too often. All streams are
-  /// informed.
+  /// The task stops for good because of `why`, as its actor crashed too often. `why` is sent on
+  /// all streams.
   commands give_up(const status& why);
 
   // -- time -------------------------------------------------------------------------------
@@ -112,11 +112,11 @@ public:
   const dataset_ptr& graph() const noexcept { return graph_; }
   bool over() const noexcept { return over_; }
   bool leaving() const noexcept { return leaving_; }
-  /// True if an actor crashed inside an event, so that no other can continue.
+  /// True if an actor crashed inside an event, so that no other actor can continue the task.
   bool torn() const noexcept { return torn_; }
   task_numbers numbers() const;
-  /// The number of elements that the pipeline left out. They are counted on the runner's threads,
-  /// even while the pipeline produces no rows.
+  /// The number of error rows that the pipeline has left out. They are counted on the runner's
+  /// threads, even while the pipeline produces no rows.
   const std::shared_ptr<std::atomic<uint64_t>>& ignored() const noexcept { return ignored_; }
   /// The activity of the operators of the present runner's pipeline.
   const std::shared_ptr<task_profile>& profile() const noexcept { return profile_; }

@@ -8,7 +8,7 @@
 
 namespace headrace::detail {
 
-// The streams to consumers: the messages of consumers, and the messages to them.
+// This file has the streams to consumers, with the messages from and to the consumers.
 
 namespace {
 
@@ -323,7 +323,7 @@ void task_core::deal(time_point now) {
     return finish(now);
   if (now >= reported_ + report_interval)
     return report(now);
-  // The report is due at its time even if nothing is dealt until then.
+  // The report is sent when its interval has passed, even if nothing is dealt until then.
   report_due_ = true;
 }
 

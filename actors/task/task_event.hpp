@@ -87,7 +87,7 @@ struct runner_over {
 /// The progress of a task, for its worker's heartbeat.
 struct task_numbers {
   uint64_t elements = 0; ///< the number of elements that were produced
-  /// The number of elements that failed and were left out by `ignore_errors`.
+  /// The number of error rows that `ignore_errors` has left out.
   uint64_t ignored = 0;
   uint64_t bytes = 0;
   uint32_t streams = 0;

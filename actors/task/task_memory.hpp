@@ -63,7 +63,7 @@ struct task_memory {
   // The runner's thread leaves the following to the actor, and calls `announce`.
   std::vector<waiting_rows> waiting;
   produce::commands left;
-  std::exception_ptr thrown; ///< what dealing rows threw; the actor ends with it
+  std::exception_ptr thrown; ///< the exception that dealing rows threw; the actor ends with it
   bool announced = false;    ///< `work_left` was sent and has not arrived
 
 private:

@@ -9,7 +9,7 @@
 namespace headrace::detail {
 
 /// The graphs that a worker was sent, by fingerprint. The most recently used graphs are kept, up to
-/// a number of bytes; a larger graph is kept alone.
+/// a number of bytes; a single graph is kept even if it has more bytes.
 class graph_cache {
 public:
   explicit graph_cache(size_t most_bytes) : most_bytes_(most_bytes) {}

@@ -17,7 +17,7 @@ public:
   /// first call.
   void add(time_point now, uint64_t count) {
     points_.push_back({now, count});
-    // The newest points that span `length` are kept; all points, while they span less.
+    // The remaining points span at least `length`, unless all points together span less.
     while (points_.size() > 2 && now - points_[1].when >= length) points_.pop_front();
   }
   double per_second() const {

@@ -9,12 +9,12 @@
 
 namespace headrace::detail {
 
-/// Runs one step of a save on a thread of its own. Stopping requests the thread to end and does not
-/// wait for it; see `stopping_threads`.
+/// Runs one step of a save on a thread of its own. `stop` requests that the thread end, and does
+/// not wait until it has ended; see `stopping_threads`.
 class save_runner {
 public:
-  /// Called on the thread as its last call, or in `start` if the thread cannot be started; never
-  /// after `stop` has returned.
+  /// Called by the thread as its last step, or by `start` if the thread cannot be started. Never
+  /// called after `stop` has returned.
   using ended = std::function<void(save_report)>;
 
   /// `graph` is null for steps that need none; see `needs_graph`.

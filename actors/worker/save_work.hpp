@@ -34,7 +34,7 @@ public:
   };
   /// The answer to the question. A failure: there was no answer.
   decided answered(const result<save_steps>& what);
-  /// A heartbeat was answered: a question that failed is repeated.
+  /// Called when a heartbeat was answered: a question that failed is repeated.
   void again() { asks_ = asks_ || failed_; }
 
   bool works_on(save_id id, uint64_t number) const {

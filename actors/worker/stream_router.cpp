@@ -66,7 +66,7 @@ void stream_router::remove(task_id id) {
 
 void stream_router::crashed(task_id id) {
   std::lock_guard lock{mutex_};
-  // The actor may have crashed before, and the next one may not have started.
+  // The entry has channels already if the actor crashed before, and no other has started since.
   std::ranges::move(take_channels(id), std::back_inserter(cut_off_[id]));
 }
 

@@ -13,7 +13,7 @@
 
 namespace headrace::detail {
 
-// Turns messages into events of the core.
+// This file turns messages into events for the worker's core.
 
 namespace {
 
@@ -163,7 +163,7 @@ void worker_state::task_down(task_id id, const status& why) {
     return router_->remove(id);
   at->second.actor = nullptr;
   const auto& kept = *at->second.kept;
-  // The streams of a task that no other actor can continue are failed by the task.
+  // If no other actor can continue the task, the task itself fails its streams.
   if (why.ok() || kept.torn())
     router_->remove(id);
   else

@@ -112,8 +112,8 @@ private:
   supervisor team_;
   buffer told_tree_; ///< the tree that was last sent to the dispatcher
   worker_metrics count_;
-  counter& bad_messages_; ///< the damaged messages, also those that the node has answered itself
-  /// Stops the tasks, when the worker has left. Empty: the worker was not requested to end.
+  counter& bad_messages_; ///< counts damaged messages, also those that the node itself has answered
+  /// Stops the tasks. Called when the worker has left. Empty: the worker was not requested to end.
   std::function<void()> stop_tasks_;
   peer dispatcher_;
 };

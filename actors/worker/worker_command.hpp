@@ -82,9 +82,9 @@ struct heartbeat {
   bool leaving = false; ///< the worker takes no new tasks
 };
 
-/// Send LeaseSplits for a task. `worker_core::splits_answered` gets the answer; any answer
-/// acknowledges a closed pass. If there is no answer within `limit`, `splits_unanswered` gets the
-/// reason.
+/// Send LeaseSplits for a task. `worker_core::splits_answered` gets the answer; a closed pass is
+/// acknowledged by any answer but `unavailable`. If there is no answer within `limit`,
+/// `splits_unanswered` gets the reason.
 struct ask_splits {
   task_id task;
   uint64_t ask = 0; ///< counts the task's requests; passed on with the answer
@@ -127,13 +127,13 @@ struct stop_task {
   std::string reason;
 };
 
-/// The task is to serve these consumers and no others.
+/// Order the task to serve these consumers and no others.
 struct name_readers {
   task_readers who;
 };
 
-/// The task must no longer run: remove it from supervision, which requests its actor to end. The
-/// task's memory is freed when no actor runs it.
+/// Remove the task, which must no longer run, from supervision; so its actor is requested to end.
+/// The task's memory is freed when no actor runs it.
 struct drop_task {
   task_id task;
 };
@@ -145,7 +145,7 @@ struct give_splits {
   result<lease_answer> what;
 };
 
-/// The task is to finish the splits that it has begun, and give back the others.
+/// Order the task to finish the splits that it has begun, and to give back the others.
 struct tell_leaving {
   task_id task;
 };
@@ -190,30 +190,30 @@ struct count_stuck {
   duration patience{};
 };
 
-/// So many threads are stuck that the process cannot continue: `worker_core_options::most_stuck`,
-/// or one less while the worker has no task, because it could then accept none. Issued once.
+/// Report that the process cannot continue: `worker_core_options::most_stuck` threads are stuck, or
+/// one less while the worker has no task, because it could then accept none. Issued once.
 struct report_stuck {
   status why;
 };
 
-/// The dispatcher has another major version, so further attempts would fail, too.
+/// Report that the dispatcher has another major version, so further attempts would fail, too.
 struct report_other_version {
   status why;
 };
 
-/// The dispatcher did not answer within `dispatcher_timeout`. Issued once.
+/// Report that the dispatcher did not answer within `dispatcher_timeout`. Issued once.
 struct report_no_dispatcher {
   status why;
 };
 
-/// The dispatcher's list has no entry for this worker, so further attempts would fail, too. Not
-/// issued again for an equal answer to the next registration.
+/// Report that the dispatcher's list has no entry for this worker, so further attempts would fail,
+/// too. Not issued again if the next registration gets an equal answer.
 struct report_not_listed {
   status why;
 };
 
-/// The worker has left, or has no dispatcher to which it could send a goodbye: its tasks are to be
-/// stopped. `ordered`: the dispatcher ordered it to leave, so its owner must be informed.
+/// Stop the tasks: the worker has left, or has no dispatcher to which it could send a goodbye.
+/// `ordered`: the dispatcher ordered the worker to leave, so the worker's owner must be informed.
 struct left {
   bool ordered = false;
 };

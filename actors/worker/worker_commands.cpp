@@ -19,7 +19,7 @@
 
 namespace headrace::detail {
 
-// Carries out the commands of the worker's core.
+// This file carries out the commands of the worker's core.
 
 namespace {
 

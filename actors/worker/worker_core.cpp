@@ -40,7 +40,7 @@ worker_core::commands worker_core::dispatcher_down(const status& why, time_point
   up_ = false;
   if (!unheard_since_)
     unheard_since_ = now;
-  // A service that ends may end its dispatcher before the processes of workers that have left.
+  // If a service ends, its dispatcher may end before the processes of workers that have left.
   if (step_ == step::gone)
     return {};
   // The worker repeats its registration, and the refusal was logged before.

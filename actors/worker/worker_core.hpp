@@ -29,7 +29,7 @@ struct worker_core_options {
 /// The core of a worker. It registers with its dispatcher, sends heartbeats, starts and stops tasks
 /// as ordered, repeats the questions and the reports of ended tasks until they are answered, and
 /// leaves in steps. It is given events with the time, and returns commands. It uses no actor and no
-/// clock, and for each task has only the order and the progress.
+/// clock. Of each task it keeps only the order and the progress.
 ///
 /// Commands are carried out in their order. An event that happens while they are carried out may be
 /// given to the core at once; its commands are carried out after those that wait.
@@ -96,7 +96,7 @@ public:
   // -- splits and ends -------------------------------------------------------------------
 
   /// The answer to LeaseSplits: SplitsLeased, ok for a closed pass or an account, or a failure.
-  /// Only the answer to the last request for a question has an effect.
+  /// `unavailable` counts as no answer. Only the answer to a question's last request has an effect.
   commands splits_answered(task_id id, uint64_t ask, const result<lease_answer>& what);
   /// LeaseSplits was not answered. `deadline_exceeded`: there was no answer within the limit.
   commands splits_unanswered(task_id id, uint64_t ask, const status& why);
@@ -157,13 +157,13 @@ private:
     /// Set if the task leaves: the splits that it gives back.
     std::optional<std::vector<unread_splits>> unread;
     // These messages may be lost with the task's actor if it crashes, and are then repeated:
-    std::optional<task_readers> readers; ///< the readers as last named, after those of the order
+    std::optional<task_readers> readers; ///< the readers that were named last, after the order
     std::optional<std::string> stops;    ///< the reason why the task is to stop
   };
 
   void stop(task_id id, const std::string& reason, commands& out);
   void name(task& of, const task_readers& who, commands& out);
-  /// The next actor of the task gets what the one that crashed may not have handled.
+  /// Repeats, for the next actor, the messages that the crashed actor may not have handled.
   void repeat_orders(const task& of, commands& out) const;
   task* find(task_id id) noexcept;
   /// The question to which that request belongs, if the request is the last one for the question

@@ -6,7 +6,7 @@
 
 namespace headrace::detail {
 
-// The tasks: starting, running and ending them. The steps of leaving.
+// This file starts, runs and ends tasks, and takes the steps of leaving.
 
 // -- orders --------------------------------------------------------------------------------
 
@@ -16,7 +16,7 @@ worker_core::commands worker_core::start_task(request_token from, const task_ord
   if (auto* known = find(what.id); known != nullptr && !(known->stops && what.resumes)) {
     // The job may have been restarted, and may have lost the task's questions.
     ask_all(*known, out);
-    // The job may have given the task up and need it again, with other readers.
+    // The job may have recorded the task as lost, and may continue it with other readers.
     name(*known, what.readers, out);
     out.emplace_back(worker::answer{from, {}});
     return out;
@@ -26,7 +26,7 @@ worker_core::commands worker_core::start_task(request_token from, const task_ord
     out.emplace_back(worker::answer{from, {}});
     return out;
   }
-  // The worker has stopped the task, and would give its elements from the beginning again.
+  // The worker has stopped the task: if it began again, it would give its elements again.
   if (what.resumes)
     return {worker::answer{
       from, aborted(fmt::format("this worker has task {:x} no more", what.id.value))}};

@@ -30,7 +30,7 @@ namespace {
 struct flags {
   std::string directory;
   std::string name = "host";
-  std::vector<std::string> hosts; ///< empty: those of `default_hosts`
+  std::vector<std::string> hosts; ///< empty: the hosts that `default_hosts` returns
   int days = 365;
 };
 
@@ -99,7 +99,7 @@ struct identity {
   certificate_ptr certificate;
 };
 
-/// A new key, and its certificate for these hosts, which `issuer` signs. `issuer` is null: the
+/// A new key, and its certificate for these hosts, which `issuer` signs. If `issuer` is null, the
 /// certificate is that of an authority, and is signed with its own key.
 result<identity> certify(const std::string& name, const std::vector<std::string>& hosts, int days,
                          const identity* issuer) {

@@ -9,7 +9,7 @@ namespace headrace::detail {
 /// definitions of the metrics, with their units and help texts, also of those without a sample.
 class metrics_access {
 public:
-  /// The registry is valid as long as `of`.
+  /// The registry is valid as long as `of` exists.
   static const metric_registry& registry_of(const worker_server& of) noexcept;
 };
 

@@ -42,7 +42,7 @@ private:
   dataset_ptr what_;
   std::shared_ptr<const element_spec> spec_;
   starter start_;
-  std::shared_ptr<consumer_memory> memory_; ///< the consumer's
+  std::shared_ptr<consumer_memory> memory_; ///< the memory of the consumer
   consumer_handle consumer_; ///< null before it is started, or if it could not be started
   std::shared_ptr<handout> out_;
   std::shared_ptr<const block> current_;

@@ -11,8 +11,8 @@
 
 namespace headrace::detail::service {
 
-/// Sends a request to a dispatcher and waits for the answer. Errors name the address, or are those
-/// of the dispatcher.
+/// Sends a request to a dispatcher and waits for the answer. An error names the address, or is the
+/// error with which the dispatcher answered.
 result<envelope> call(const target& dispatcher, duration limit, const envelope& what);
 /// As above, and waits for a dispatcher that cannot be reached: the request is repeated, with
 /// growing pauses. It may reach the dispatcher more than once.

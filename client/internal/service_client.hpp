@@ -26,15 +26,15 @@ struct target {
   std::shared_ptr<service_session> session{}; ///< null: the session of the process
 };
 
-/// The node of this process, which connects with these TLS files (or without TLS). An error if the
-/// node exists and connects in another way.
+/// The node of this process, which connects with these TLS files (or without TLS). Returns an error
+/// if the node exists and connects in another way.
 result<std::shared_ptr<node>> node_with(const tls_options& tls);
 
 /// The log in which consumers and calls of this node write messages to users: the log of the node,
 /// or, if that does not accept warnings, standard error if it is a terminal.
 logger log_of(const node& here);
 
-/// The address of a dispatcher: `given`, or the value of HEADRACE_SERVICE if `given` is empty. An
+/// The address of a dispatcher: `given`, or the value of HEADRACE_SERVICE if `given` is empty. The
 /// error (invalid_argument) names `argument` if neither is set, and the variable if its value is
 /// not an address.
 result<std::string> named(const std::string& given, std::string_view argument = "service");
@@ -47,7 +47,7 @@ inline constexpr duration answer_limit = std::chrono::seconds{10};
 struct waiting {
   duration limit = std::chrono::seconds{60}; ///< the time limit for the answer
   std::string option = "timeout";            ///< the name of the limit, for messages
-  std::stop_token stop;                      ///< ends the wait: `cancelled`
+  std::stop_token stop;                      ///< ends the wait; the error is then `cancelled`
 };
 
 struct registered_graph {

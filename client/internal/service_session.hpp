@@ -25,8 +25,8 @@ struct service_session {
   static result<std::shared_ptr<service_session>> open(const tls_options& tls);
   /// The session of the process, which exists as long as there is a reference to it.
   static result<service_session> of_process();
-  /// `given`, or the session of the process if `given` is null. An error in a child that was forked
-  /// after `given` was made, because the threads of `given` do not exist there.
+  /// `given`, or the session of the process if `given` is null. Returns an error in a child that
+  /// was forked after `given` was made, because the threads of `given` do not exist there.
   static result<service_session> of(const std::shared_ptr<service_session>& given);
   /// True if the session of the process has this node.
   static bool is_of_process(const node& here);

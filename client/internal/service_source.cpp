@@ -89,13 +89,13 @@ std::optional<std::shared_ptr<const block>> service_source::peek_within(duration
   auto came = out_->next_within(limit, impl_->stop, current_, how);
   std::string remark;
   if (came == handout::outcome::over && !how) {
-    // The error is the last element, followed by the end.
+    // The error is returned as the last element, before the end.
     out_->add(task_id{}, block::failed_row(impl_->spec, how.that_ends_run()));
     came = out_->try_next(current_, how);
   } else if (came == handout::outcome::over) {
     remark = out_->take_remark();
   }
-  // `warn` may throw. The next call returns what this one does not then.
+  // If `warn` throws, the next call returns the result that this call would have returned.
   kept_back_ = came != handout::outcome::nothing_yet;
   give_warning(remark);
   if (out_->has_news())

@@ -19,8 +19,8 @@ class handout;
 class service_source final : public element_source {
 public:
   /// Called with a message for the user that is not an error, for instance that elements are
-  /// missing: at the end of a repetition, or while the repetition is read. May be empty. An
-  /// exception of it leaves `peek`, and no rows are lost.
+  /// missing: at the end of a repetition, or while the repetition is read. May be empty. If it
+  /// throws, `peek` throws the same exception, and no rows are lost.
   using warning = std::function<void(const std::string&)>;
   /// Connects to the service, requests the next repetition of the job, and returns without waiting
   /// for the answer. `in`: the session; null: the session in the options of the graph, or, if
@@ -30,7 +30,7 @@ public:
        const std::shared_ptr<service_session>& in = {});
   ~service_source() override;
 
-  /// Also returns what `peek` has returned and its caller has not taken.
+  /// Also returns the rows that `peek` has returned and that its caller has not taken.
   std::optional<block> next(const limits& wanted) override;
   bool was_empty() override;
 
@@ -50,7 +50,7 @@ private:
 
   std::unique_ptr<impl> impl_;
   std::shared_ptr<handout> out_;
-  std::shared_ptr<const block> current_; ///< what `peek` returned last
+  std::shared_ptr<const block> current_; ///< the block that `peek` returned last
   bool kept_back_ = false;               ///< `peek` did not return `current_`, because `warn` threw
 };
 

@@ -60,8 +60,8 @@ limit limit_of(const task_status& task, double waited) {
   if (task.operators.empty())
     return out;
   const auto ready = task.operators.front().output;
-  // While that trainer does not wait, it is normal that finished rows wait for their transfer. So
-  // only the rest of the time for which rows were ready counts against the connections.
+  // While the trainer does not wait (`1 - waited`), it is normal that ready rows wait for transfer.
+  // So only the rest of the time in which rows are ready counts against the connections.
   consider(slow_part::link, {}, 0, ready - (1 - waited));
   if (out.share <= 0)
     consider(slow_part::link, {}, 0, ready);
@@ -90,7 +90,7 @@ std::string ordinal(size_t n) {
                                                     : "rd");
 }
 
-/// The name of an operator, with its number if others of `in` have the same name.
+/// The name of an operator, with its number if other operators in `in` have the same name.
 std::string distinct_name(const std::string& name, size_t place,
                           const std::vector<operator_status>& in) {
   size_t all = 0, number = 0;
@@ -176,7 +176,7 @@ std::string cause_text(const verdict& x, const std::string& what) {
   }
 }
 
-/// @param operators those of the job, as `operators_of` lists them
+/// @param operators the operators of the job, as `operators_of` lists them
 void describe(verdict& x, const std::vector<operator_status>& operators) {
   if (x.cause == slow_part::unknown) {
     x.text = "nothing is known yet of the last seconds";

@@ -43,8 +43,8 @@ struct verdict {
   double queued = 0;
   uint32_t workers = 0; ///< the number of workers on which this cause was found
   uint32_t running = 0; ///< the number of workers that run the job
-  /// The number of workers with which no trainer would wait; 0: more would not help, or it is not
-  /// known.
+  /// The number of workers with which no trainer would wait; 0: more workers would not help, or the
+  /// number is not known.
   uint32_t wanted = 0;
   bool at_least = false; ///< the number of workers that are needed may be larger than `wanted`
   std::string text;      ///< one sentence, for users

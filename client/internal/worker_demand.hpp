@@ -42,7 +42,7 @@ private:
 };
 
 /// The number of workers that the running jobs with trainers need, 0 if there is no such job;
-/// nullopt: it is unknown. A job for which more workers would not help needs those that run it.
+/// nullopt: it is unknown. A job for which more workers would not help needs as many as run it now.
 std::optional<uint32_t> workers_needed(const service_status& x);
 
 } // namespace headrace::detail

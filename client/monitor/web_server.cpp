@@ -105,8 +105,8 @@ struct shared {
   stages connections;
 
   bool may_be_called(const std::string& host) const {
-    // With TLS a client needs a certificate, and a browser compares the name with the server's
-    // certificate.
+    // With TLS all names are allowed: a client needs a certificate, and a browser compares the name
+    // with the server's certificate.
     if (options.tls.enabled())
       return true;
     error_code no_number;
@@ -150,7 +150,7 @@ public:
   }
 
 private:
-  /// The first bytes have come.
+  /// Called when the first bytes have arrived.
   void first_bytes_came() {
     if (!secure_)
       return read();

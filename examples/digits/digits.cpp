@@ -42,7 +42,7 @@ server start(std::vector<std::string> argv) {
   return {std::move(process), line.substr(line.rfind(' ') + 1)};
 }
 
-/// (64 floats in [0, 1], label) of every record of these shards.
+/// Pairs (64 floats in [0, 1], label), one for every record of these shards.
 hr::dataset digits(const std::vector<std::string>& shards) {
   return hr::dataset::from_tensor_slices(hr::constant(shards))
     .interleave([](hr::expr file) { return hr::dataset::tfrecord(file); }, {.cycle_length = 3})

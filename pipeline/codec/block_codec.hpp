@@ -18,8 +18,8 @@ void encode_block(const block& rows, block_encoding encoding, schema::Block::Bui
 
 /// The block that `in` describes; `segments` that are not compressed are shared. Whatever bytes a
 /// peer sends, a block that is returned is consistent and matches `expected`; otherwise `data_loss`
-/// or `invalid_argument` names what does not match. `resource_exhausted`: compressed parts would
-/// become more than `most_bytes`.
+/// or `invalid_argument` names what does not match. `resource_exhausted`: compressed parts have
+/// more than `most_bytes` bytes when they are decompressed.
 result<block> decode_block(schema::Block::Reader in, std::span<const buffer> segments,
                            const std::vector<tensor_spec>& expected,
                            size_t most_bytes = size_t{8} << 30);

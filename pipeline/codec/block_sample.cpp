@@ -28,8 +28,8 @@ double sampled_share(const block& rows) {
   std::string out;
   for (const auto& c : rows.columns) {
     const auto bytes = value_bytes(c);
-    // Each column contributes in proportion to its size, from its middle, because the first rows
-    // may be unusual.
+    // Each column contributes values from its middle, because its first rows may be unusual. The
+    // number of bytes is in proportion to the size of the column.
     const auto wanted =
       total <= sample_bytes
         ? bytes.size()

@@ -4,9 +4,9 @@
 
 namespace headrace::detail {
 
-/// The share of its size to which a sample of the block's values is compressed with Snappy: about
-/// 1, or more, for data that cannot be compressed. The sample is at most 64 KiB, taken from all
-/// columns.
+/// The size of a sample of the block's values after compression with Snappy, divided by its size
+/// before: about 1, or more, for data that cannot be compressed. The sample is at most 64 KiB,
+/// taken from all columns.
 double sampled_share(const block& rows);
 
 } // namespace headrace::detail

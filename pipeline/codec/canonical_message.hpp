@@ -19,7 +19,7 @@ buffer canonical_bytes(::capnp::MallocMessageBuilder& message) {
   return buffer::copy_of(words.begin(), words.size() * sizeof(::capnp::word));
 }
 
-/// Calls `read(root)` on a message of one segment.
+/// Returns `read(root)` for a message of one segment; `data_loss` for damaged bytes.
 template <class Schema, class Read>
 auto read_message(const buffer& encoded, Read read) -> decltype(read(typename Schema::Reader{})) {
   if (encoded.empty() || encoded.size() % sizeof(::capnp::word) != 0)

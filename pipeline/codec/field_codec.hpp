@@ -11,7 +11,7 @@
 /// The encodings of parts that several operators' messages contain.
 namespace headrace::detail {
 
-/// Adds the name of the operator to the error of a value that was read for `op`.
+/// Returns `x`, a value that was read for `op`; an error gets the name of the operator.
 template <class T>
 result<T> in_operator(dataset_op op, result<T> x) {
   return x ? std::move(x) : result<T>{x.status().with_context(to_string(op))};
@@ -28,8 +28,8 @@ inline void write(const std::optional<uint64_t>& seed, schema::Seed::Builder out
     out.setUnset();
 }
 
-/// Encode and decode the fields that a source reads, or the components that an operator pads. A
-/// field is never a dataset: `decode` refuses that with `invalid_argument`.
+/// Encode and decode the fields that a source reads, or the components that an operator pads. The
+/// spec of a field must not be a dataset: `decode` refuses such a field with `invalid_argument`.
 result<std::vector<field_format>> decode(::capnp::List<schema::Field>::Reader in);
 void encode(std::span<const field_format> fields, ::capnp::List<schema::Field>::Builder out);
 

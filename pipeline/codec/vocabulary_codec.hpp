@@ -1,7 +1,7 @@
 #pragma once
 
-/// Converts between the enumerations that datasets and the service share and those of the schemas.
-/// A value from a peer that this build does not define results in `unimplemented`, with its number.
+/// Converts enumerations between datasets or the service and the schemas. A value from a peer that
+/// this build does not define results in `unimplemented`, with its number.
 
 #include "headrace/pipeline/types/compression.hpp"
 #include "headrace/pipeline/types/delivery_guarantee.hpp"

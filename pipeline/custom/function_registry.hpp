@@ -48,8 +48,8 @@ auto with_set_up(std::function<result<std::shared_ptr<State>>()> set_up, F f) {
 /// threads at a time, and must own the data that it uses; see `named_function`.
 class function_registry {
 public:
-  /// Adds a function over blocks. The function must return as many rows as its argument has, row i
-  /// made of row i; error rows stay so. `already_exists`: another function has the name.
+  /// Adds a function over blocks. The function must return a block of as many rows, with row i made
+  /// of row i of its argument; error rows stay error rows. `already_exists`: the name is in use.
   status add(std::string name, named_function f);
   /// Adds a function over single elements.
   status add(std::string name, element_function f);
@@ -62,8 +62,8 @@ public:
 
   /// Returns the function with the name in `what`. The error `not_found` lists all names.
   result<named_function> find(const function_reference& what) const;
-  /// A function for `find_function` of options. It keeps `functions` alive, and throws `error`
-  /// (not_found) for an unknown name.
+  /// A value for the member `find_function` of options. It keeps `functions` alive, and throws
+  /// `error` (not_found) for an unknown name.
   static function_finder finder(std::shared_ptr<const function_registry> functions);
 
 private:

@@ -25,7 +25,7 @@ class call_gate {
 public:
   explicit call_gate(size_t calls, std::shared_ptr<call_log> log = nullptr)
     : calls_(calls), log_(std::move(log)) {}
-  /// The tuner chooses the number. It begins with `calls`, or with fewer if its budget has no more.
+  /// The tuner chooses the number. It begins with `calls`, or with fewer if its budget is small.
   explicit call_gate(std::shared_ptr<call_tuner> tuner, std::shared_ptr<call_log> log = nullptr,
                      size_t calls = 1)
     : tuner_(std::move(tuner)), id_(tuner_->add(calls)), log_(std::move(log)) {}

@@ -5,9 +5,9 @@
 
 namespace headrace::detail {
 
-/// Threads for calls that may block, or never return. Each operator has threads of its own, so that
-/// it delays no other operator. A thread is added when no thread is idle, and none is removed. The
-/// destructor does not wait for calls: they continue, each on its thread.
+/// Threads for calls that may block or may never return. Each operator has threads of its own, so
+/// that it delays no other operator. A thread is added when no thread is idle, and none is removed.
+/// The destructor does not wait for calls: they continue, each on its thread.
 class call_threads {
 public:
   call_threads();

@@ -7,8 +7,8 @@ namespace headrace::detail {
 
 namespace {
 
-// If whoever reads an operator's rows waits for them during at least this share of the time, more
-// parallel calls of the operator's function may raise its rate.
+// If the operator above (or the user) waits for an operator's rows during at least this share of
+// the time, more parallel calls of the operator's function may raise its rate.
 constexpr double waits = 0.05;
 constexpr double hardly_waits = 0.01;
 constexpr double faster = 1.03; // a further call must raise the rate by this factor

@@ -8,10 +8,10 @@
 namespace headrace::detail {
 
 /// Chooses the number of parallel calls while a graph runs, for operators whose number is not set
-/// in the graph. An operator for whose rows the operator above it (or the user) waits gets one more
-/// call; if that does not raise its rate, the call is removed, and none is added for a while. An
-/// operator for whose rows nobody waits loses a call, which others may get. All operators together
-/// stay within a budget of calls and of bytes.
+/// in the graph. An operator gets one more call if the operator above it (or the user) waits for
+/// rows; if that does not raise its rate, the call is removed, and none is added for a while. An
+/// operator loses a call if nothing waits for its rows; the call may be added to another operator.
+/// All operators together stay within a budget of calls and of bytes.
 ///
 /// Times are passed by the callers. Thread-safe.
 class call_tuner {
@@ -33,8 +33,8 @@ public:
 
   explicit call_tuner(budget most) : budget_(most) {}
 
-  /// Adds an operator, which begins with this number of calls, or with fewer if the budget has no
-  /// more.
+  /// Adds an operator, which begins with this number of calls, or with fewer if the budget is too
+  /// small.
   operator_id add(size_t calls = 1);
   /// Removes an operator.
   void remove(operator_id which);
@@ -51,7 +51,7 @@ private:
     /// The number of windows in which the last call can still show that it raises the rate.
     unsigned tries = 0;
     unsigned rests = 0; ///< the number of windows until another call may be added
-    unsigned idles = 0; ///< the number of windows in a row in which hardly anybody waited
+    unsigned idles = 0; ///< the number of consecutive windows with hardly any wait
   };
   bool room_for(const entry& one) const;
 

@@ -36,7 +36,7 @@ struct place {
   uint32_t first_source = 0;
   /// Identifies the place, with the same value in every process: unset seeds are derived from it.
   uint64_t path = 0;
-  /// Identifies the passes of the repeats around the iterator.
+  /// Identifies the present pass of each `repeat` above the iterator.
   uint64_t iteration = 0;
   std::shared_ptr<const function_row> row; ///< null outside of functions
   /// True: each run reads all rows below this place, even if the splits of other sources are shared
@@ -161,7 +161,7 @@ public:
   /// none.
   void set_pass_of(const memory_cache& cache, std::optional<kept_pass> pass);
 
-  /// Returns the number of earlier passes of this source, and counts this one.
+  /// Returns the number of earlier passes of this source, and counts the pass that begins.
   uint64_t start_pass(uint32_t source);
   /// Sets the present pass of the source.
   void set_pass(uint32_t source, uint64_t pass);
@@ -214,7 +214,7 @@ private:
   const clock& time_;
   std::mutex mutex_;
   std::unordered_map<const dataset_node*, std::shared_ptr<const compiled_function>> functions_;
-  /// The key has the scope because a source may be in nested functions.
+  /// The key contains the scope because a source may be in nested functions.
   std::map<std::pair<const dataset_node*, const function_scope*>, program> arguments_;
   std::unordered_map<const dataset_node*, size_t> sources_;
   std::unordered_map<const dataset_node*, bool> reorders_;

@@ -48,9 +48,9 @@ public:
     to.parts.insert(to.parts.end(), planned_.begin(), planned_.end());
     to.later = log_.now();
   }
-  /// Reads all remaining parts of the position. If a planned iterator was opened after the
-  /// position, only the second of its two parts is used. Positions of older builds have no such
-  /// parts.
+  /// Reads all remaining parts of the position. An iterator that was planned at the position and
+  /// was opened after it has two parts, of which only the second is used. Positions of older builds
+  /// have no parts for planned iterators.
   void restore(position_reader& from) {
     if (!keeps_ || !from.has_number())
       return;

@@ -18,8 +18,8 @@ struct explain_options {
 /// The measurements of one operator.
 struct operator_report {
   std::string name; ///< the operator and the parameters that distinguish it: `batch(64)`
-  /// 0: its rows are the dataset's elements; an input is one deeper than the operator that reads
-  /// it.
+  /// The depth in the graph: 0 for the operator whose rows are the dataset's elements, and one more
+  /// for an input than for the operator that reads it.
   size_t depth = 0;
   bool in_function = false;
   uint64_t rows = 0, blocks = 0, bytes = 0, kernel_calls = 0;
@@ -33,7 +33,7 @@ struct operator_report {
   /// For operators with threads of their own: the average number of blocks that were ready or being
   /// made when rows were requested; otherwise negative.
   double queue = -1;
-  /// For `ignore_errors`: the number of elements that failed and were left out.
+  /// For `ignore_errors`: the number of error rows that were left out.
   uint64_t ignored = 0;
 };
 
@@ -43,7 +43,7 @@ struct explanation {
   uint64_t rows = 0, failed_rows = 0;
   std::chrono::nanoseconds took{0};
   bool ended = false; ///< the run ended at the end of the dataset, not at a bound
-  status failure;     ///< the error of the first row that failed
+  status failure;     ///< the error of the first error row
   /// The operator that bounds the rate; `operators.size()` if no operator was active.
   size_t bottleneck = 0;
 };

@@ -35,8 +35,8 @@ time_shares shares_of(const operator_totals& a, const operator_totals& b, double
   if (threads) {
     out.busy = left.take(part(a.work_ns, b.work_ns, whole * calls));
     out.memory = left.take(part(a.memory_ns, b.memory_ns, whole));
-    // While no call of its `next` runs, an operator that neither works nor lacks memory holds as
-    // many rows as it may.
+    // Outside of calls of `next`, an operator that neither works nor lacks memory holds as many
+    // rows as it may, so it waits for its output.
     out.output = left.take(1 - in_next);
     // If no call of the function has returned since `a`, the rest of the time belongs to calls that
     // still run. An operator without a function only reads ahead, and the rest of its time belongs

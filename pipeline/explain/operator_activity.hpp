@@ -47,7 +47,7 @@ std::vector<operator_activity> activity_between(const operator_table& table,
 /// The readings of one table over the last seconds.
 class operator_window {
 public:
-  /// The length is short enough that a cause is found within 5 seconds.
+  /// The length is so short that the shares show a new cause of slowness within 5 seconds.
   static constexpr duration length = std::chrono::seconds{4};
 
   explicit operator_window(const operator_table& of) : table_(of) {}

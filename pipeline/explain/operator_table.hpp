@@ -20,7 +20,7 @@ struct operator_totals {
   /// The number of calls that may run at the same time at present; 0: the operator has no such
   /// number.
   uint64_t calls = 0;
-  /// For `ignore_errors`: the number of elements that failed and were left out.
+  /// For `ignore_errors`: the number of error rows that were left out.
   uint64_t ignored = 0;
 };
 
@@ -34,8 +34,8 @@ public:
   struct entry {
     const dataset_node* node = nullptr;
     std::string name; ///< the operator and the parameters that distinguish it: `batch(64)`
-    /// 0: its rows are the dataset's elements; an input is one deeper than the operator that reads
-    /// it.
+    /// The depth in the graph: 0 for the operator whose rows are the dataset's elements, and one
+    /// more for an input than for the operator that reads it.
     size_t depth = 0;
     /// The entry to whose function the operator belongs; SIZE_MAX: it belongs to no function.
     size_t caller = SIZE_MAX;

@@ -15,8 +15,8 @@ struct measured_values {
   uint64_t count = 0;
   double sum = 0, sum_of_squares = 0;
   double least = 0, most = 0; ///< valid if there are values
-  /// The number of values by the upper limit of their bucket: 0, or a power of 2^(1/4). The values
-  /// are above the next smaller limit.
+  /// The number of values in each bucket, by the upper limit of the bucket: 0, or a power of
+  /// 2^(1/4). The values in a bucket are above the next smaller limit.
   std::map<double, uint64_t> buckets;
 
   /// Counts `value` this number of times. Negative values count as 0.

@@ -111,7 +111,7 @@ private:
   std::vector<std::byte> packed_;
   inflate_state state_{};
   uint64_t read_ = 0;   ///< the number of compressed bytes that were read
-  bool between_ = true; ///< the file may end here, also at its start: it may be empty
+  bool between_ = true; ///< at the start and between members, where the file may end
 };
 
 } // namespace

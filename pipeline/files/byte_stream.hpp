@@ -31,7 +31,7 @@ public:
 result<std::unique_ptr<byte_stream>>
 open_bytes(const std::string& path, file_compression compression, const std::stop_token& stop = {});
 
-/// A part of a stream in memory, which advances as its bytes are used.
+/// The part of a stream that is held in memory; it advances as its bytes are used.
 class byte_window {
 public:
   /// `offset`: the offset in the whole stream at which `from` begins.

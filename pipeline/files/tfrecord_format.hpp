@@ -12,7 +12,7 @@ namespace headrace::detail {
 inline constexpr size_t tfrecord_header = sizeof(uint64_t) + sizeof(uint32_t);
 inline constexpr size_t tfrecord_footer = sizeof(uint32_t);
 
-/// The stored form of a checksum. It is masked, because the bytes may contain checksums themselves.
+/// The stored form of the checksum of `data`, which is masked because `data` may contain checksums.
 inline uint32_t tfrecord_checksum(const std::byte* data, size_t size) noexcept {
   const auto crc = crc32c(data, size);
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;

@@ -20,7 +20,7 @@ struct tfrecord_writer_options {
 
 /// Writes a TFRecord file. The file has another name (`PATH.partial-...`, in the same folder) until
 /// `finish` has flushed all of it to the disk. So a file at `path` is complete, and an earlier file
-/// stays until then. If the writer is destroyed without `finish`, it removes its file. Not
+/// remains until `finish`. If the writer is destroyed without `finish`, it removes its file. Not
 /// thread-safe.
 class tfrecord_writer {
 public:

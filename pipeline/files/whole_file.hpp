@@ -29,7 +29,7 @@ public:
 private:
   status flush();
   status give_name();
-  /// True if `path_` is a name of this file already. Sets `errno` to EEXIST.
+  /// True if this file has the name `path_` already. Sets `errno` to EEXIST in any case.
   bool has_name() const;
   status failed(const char* what, int number) const;
 

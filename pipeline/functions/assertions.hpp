@@ -27,7 +27,7 @@ public:
   bool empty() const noexcept { return made_.empty(); }
   /// The same value as `x`, but it fails in the rows in which an assertion of this scope fails.
   expr tie_all(expr x) const;
-  /// As above, for a structure: the first expression fails in those rows.
+  /// As above, for a structure: only its first expression fails in these rows.
   expr_structure tie_all(const expr_structure& x) const;
 
 private:
@@ -46,7 +46,7 @@ private:
 };
 
 /// Assertions that are made during the lifetime of this object are checked only for rows in which
-/// the value of `condition` is `taken`.
+/// the value of `condition` equals `taken`.
 class assertion_branch {
 public:
   assertion_branch(const expr& condition, bool taken);

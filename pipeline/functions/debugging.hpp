@@ -32,14 +32,14 @@ expr assert_non_positive(const expr& x, const std::string& message = "");
 expr check_numerics(const expr& x, const std::string& message);
 expr assert_all_finite(const expr& x, const std::string& message = "");
 
-/// `assert_type` and `assert_integer` check the dtype while the function is traced, and throw
-/// `error` if it is another one.
+/// `assert_type` throws `error` if the dtype of `x` is not `type`, `assert_integer` if it is not an
+/// integer dtype. Both check this while the function is traced.
 expr assert_type(const expr& x, dtype type, const std::string& message = "");
 expr assert_integer(const expr& x, const std::string& message = "");
 /// `assert_rank` with rank 0.
 expr assert_scalar(const expr& x, const std::string& message = "");
-/// Throws `error` if the rank of `x` is known and differs from `rank`. If it is not known, the rank
-/// is checked in each row.
+/// Throws `error` if the rank of `x` is known and differs from `rank`. If the rank is not known,
+/// another rank is an error of the row.
 expr assert_rank(const expr& x, size_t rank, const std::string& message = "");
 
 } // namespace headrace::debugging

@@ -8,10 +8,10 @@
 
 namespace headrace {
 
-/// A tensor in a traced function, such as a lambda that is given to `map`. Cheap to copy. Each
-/// operator or function below records a node of the function's graph and checks it at once: if
-/// dtypes or shapes do not fit, it throws `error` (invalid_argument), which names the function and
-/// the argument. Operands of different shapes broadcast by numpy's rules, in each row separately.
+/// A tensor in a traced function, such as a lambda that is given to `map`. An `expr` is cheap to
+/// copy. Each operator or function below records a node and checks it at once: if dtypes or shapes
+/// do not fit, it throws `error` (invalid_argument), which names the function and the argument.
+/// Operands of different shapes broadcast by numpy's rules, in each row separately.
 ///
 /// C++ numbers, bools and strings convert to constants. Beside another operand such a literal takes
 /// that operand's dtype if its value fits (`x + 1` is float32 if `x` is; an integer literal must be
@@ -36,8 +36,8 @@ public:
   /// True if this is a C++ literal, which takes the dtype of another operand.
   bool is_literal() const noexcept { return literal_; }
 
-  /// The part at `index` along the first axis; a negative index counts from the end. An index past
-  /// either end is an error: thrown at once if the extent is known, else an error of the row.
+  /// The part at `index` along the first axis; a negative index counts from the end. For an index
+  /// past either end, throws `error` if the extent is known; otherwise it is an error of the row.
   template <std::integral T>
   expr operator[](T index) const {
     return part(static_cast<int64_t>(index));
@@ -108,12 +108,12 @@ expr constant(column one_row);
 
 // -- arithmetic ---------------------------------------------------------------
 
-/// Integers wrap around. Both operands have one dtype (see `expr` for literals).
+/// Integers wrap around on overflow. Both operands must have one dtype (for literals see `expr`).
 expr operator+(const expr& a, const expr& b); ///< also joins strings
 expr operator-(const expr& a, const expr& b);
 expr operator*(const expr& a, const expr& b);
-/// Integers divide as in C++: towards zero (see `floor_div`); a divisor of zero is an error of the
-/// row.
+/// The quotient of integers is rounded towards zero, as in C++ (see also `floor_div`). An integer
+/// divisor of zero is an error of the row.
 expr operator/(const expr& a, const expr& b);
 /// As in C++, the result has the sign of the dividend; for floats it is `fmod`. An integer divisor
 /// of zero is an error of the row.
@@ -123,7 +123,7 @@ expr floor_div(const expr& a, const expr& b); ///< rounds towards minus infinity
 expr floor_mod(const expr& a, const expr& b); ///< has the sign of the divisor
 expr abs(const expr& x);
 expr square(const expr& x);
-expr sign(const expr& x);                   ///< -1, 0 or 1; NaN stays
+expr sign(const expr& x);                   ///< -1, 0 or 1; NaN for NaN
 expr minimum(const expr& a, const expr& b); ///< NaN if `a` or `b` is NaN
 expr maximum(const expr& a, const expr& b); ///< NaN if `a` or `b` is NaN
 /// Powers of integers wrap around, and a negative exponent is an error of the row. Powers of floats
@@ -163,19 +163,19 @@ expr operator&(const expr& a, const expr& b);
 expr operator|(const expr& a, const expr& b);
 expr operator^(const expr& a, const expr& b);
 /// The shifts take integers. If the count is negative, or at least the number of bits of the dtype,
-/// the result is 0; a negative number that is shifted to the right then becomes -1.
+/// the result is 0, except that it is -1 if a negative number is shifted to the right.
 expr operator<<(const expr& a, const expr& b);
 expr operator>>(const expr& a, const expr& b);
 
 // -- choice and conversion ----------------------------------------------------
 
 /// `x` where `condition` is true, else `y`, value by value. A row that chooses no value of `x`, or
-/// none of `y`, cannot fail because of that operand: `where(n != 0, 100 / n, 0)` is safe for
-/// scalars.
+/// none of `y`, cannot fail because of that operand: `where(n != 0, 100 / n, 0)` cannot fail
+/// if `n` is a scalar.
 expr where(const expr& condition, const expr& x, const expr& y);
-/// Converts numbers and bools to another dtype; complex numbers only to a complex dtype. To an
-/// integer dtype: fractions are cut off, and a value that is out of range or NaN is an error of the
-/// row. To a float: the value is rounded to the nearest one. To bool: true if the value is not 0.
+/// Converts numbers and bools to another dtype; complex numbers only to a complex dtype. For an
+/// integer dtype, fractions are cut off, and a value that is out of range or NaN is an error of the
+/// row. For a float dtype, values are rounded to the nearest float. For bool, only 0 becomes false.
 expr cast(const expr& x, dtype type);
 template <plain_value T>
 expr cast(const expr& x) {

@@ -7,24 +7,24 @@
 
 /// Functions of images. An image is a tensor [height, width, channels]. If not stated otherwise,
 /// the functions also take several images as one tensor [images, height, width, channels]. A file
-/// that is damaged or has another format is an error of the row, with the reason.
+/// that is damaged or has another format is an error of the row, which contains the reason.
 namespace headrace::image {
 
 // -- files ---------------------------------------------------------------------
 
-/// The transform (inverse DCT) from a JPEG's blocks to pixels. Both transforms use integers and
-/// give the same bits on every machine; the fast one, which TensorFlow uses by default, is less
+/// The transform (inverse DCT) from a JPEG's coefficients to pixels. Both transforms use integers
+/// and give the same bits on every machine; the fast one, which TensorFlow uses by default, is less
 /// exact.
 enum class jpeg_transform : uint8_t { accurate, fast };
 
 /// Decodes a scalar string with a JPEG to uint8 [height, width, channels]. `channels`: 1 (grey), 3
-/// (RGB) or 0 (as in the file). `ratio` 2, 4 or 8 divides the extents (rounded up) while decoding,
-/// at a fraction of the cost.
+/// (RGB) or 0 (as in the file). The extents are divided by `ratio` (1, 2, 4 or 8) and rounded up
+/// while decoding; the larger the ratio, the less time decoding takes.
 /// If a function uses nothing of the image except one slice (a crop) and the extents, only that
 /// slice is decoded; its bits are the same as if the whole image were decoded.
 expr decode_jpeg(const expr& contents, int64_t channels = 0, int64_t ratio = 1,
                  jpeg_transform transform = jpeg_transform::accurate);
-/// Like `decode_jpeg`, with the largest ratio for each image at which the decoded image still has
+/// Like `decode_jpeg`, but chooses for each image the largest ratio at which the decoded image has
 /// at least the extents `height` by `width`. This is meant for images that are resized to smaller
 /// extents afterwards; the resized image has other bits than if it had been decoded at ratio 1.
 expr decode_jpeg_at_least(const expr& contents, int64_t height, int64_t width, int64_t channels = 0,
@@ -38,8 +38,8 @@ expr decode_png(const expr& contents, int64_t channels = 0, dtype type = dtype::
 /// of 256 (for a PNG see `decode_png`); or float32 in [0, 1].
 expr decode_image(const expr& contents, int64_t channels = 0,
                   jpeg_transform transform = jpeg_transform::accurate, dtype type = dtype::uint8);
-/// Encodes one uint8 image with 1 or 3 channels. `quality` is in [1, 100]. Chroma has half the
-/// resolution.
+/// Encodes one uint8 image with 1 or 3 channels. `quality` is in [1, 100]. Chroma is
+/// stored at half the resolution.
 expr encode_jpeg(const expr& image, int64_t quality = 95);
 /// Encodes one uint8 or uint16 image with 1 to 4 channels. `compression` is in [0, 9], or -1 for
 /// zlib's default.
@@ -133,7 +133,7 @@ expr stateless_random_hue(const expr& image, double max_delta, const expr& seed)
 
 namespace headrace::detail {
 
-/// `image::decode_image` for a function with another name, `function`, which errors contain.
+/// Like `image::decode_image`, but errors contain the name `function`.
 expr decode_image_as(std::string_view function, const expr& contents, int64_t channels,
                      image::jpeg_transform transform, dtype type);
 

@@ -27,8 +27,8 @@ expr parse_tensor(const expr& serialized, dtype type);
 /// A feature with a tensor of known shape in each example; int64, float32 or string. If it is
 /// missing, or has another number of values, this is an error of the row that names the feature.
 feature_spec fixed_len_feature(std::string name, shape dims, dtype type);
-/// As above, for a feature that may be missing: then the tensor is `default_value`, a constant; a
-/// scalar is repeated to the shape `dims`.
+/// As above, for a feature that may be missing. If it is missing, the tensor is `default_value`, a
+/// constant; a scalar default is repeated to the shape `dims`.
 feature_spec fixed_len_feature(std::string name, shape dims, dtype type, const expr& default_value);
 /// A feature that becomes a vector of any number of values. If it is missing, the vector is empty.
 feature_spec var_len_feature(std::string name, dtype type);

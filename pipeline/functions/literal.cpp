@@ -82,9 +82,9 @@ result<expr_ptr> adapt_literal(std::string_view function, const expr& literal, d
 
 namespace {
 
-/// The common dtype of C++ literals of dtypes `a` and `b`: the complex one, else the float, else
-/// the integer; of two of one kind the wider one, and of two integers of one width the unsigned
-/// one.
+/// The common dtype, `a` or `b`, of C++ literals of these dtypes. A complex dtype takes precedence
+/// over a float, and a float over an integer. Of two dtypes of one kind, the wider one is returned;
+/// of two integer dtypes of one width, the unsigned one.
 dtype wider(dtype a, dtype b) {
   const auto rank = [](dtype t) {
     return (is_complex(t)    ? 300

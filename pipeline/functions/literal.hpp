@@ -5,13 +5,13 @@
 /// The conversion of C++ literals to the dtype of the other operands.
 namespace headrace::detail {
 
-/// The constant `literal` as `type`, or `invalid_argument` that names `function` if it does not
-/// fit. @pre `literal.is_literal()`
+/// The constant `literal` converted to `type`. If its value does not fit `type`, fails with
+/// `invalid_argument`, which names `function`. @pre `literal.is_literal()`
 result<expr_ptr> adapt_literal(std::string_view function, const expr& literal, dtype type);
 
 /// The nodes of `operands`, with literals adapted to the dtype of the first operand that is no
 /// literal; if all are literals, to the widest of their dtypes. Throws `error` if a literal does
-/// not fit. That the other operands have one dtype is checked when the node is made.
+/// not fit. Does not compare the dtypes of the other operands: `make_expr` compares them.
 std::vector<expr_ptr> same_type(std::string_view function, std::vector<expr> operands);
 
 /// Makes a node by `make_expr`. Throws `error` if that fails. `function`: see `make_expr`.

@@ -6,7 +6,7 @@
 /// program has read.
 namespace headrace::lookup {
 
-/// A table that maps keys to values, which are constants of the graph. Cheap to copy.
+/// A table that maps keys to values, which are constants of the graph. A table is cheap to copy.
 class table {
 public:
   /// `keys`: a constant vector of strings or integers; equal keys must have equal values. `values`:
@@ -16,7 +16,7 @@ public:
 
   /// The value of each key, in the shape of `keys`. `keys` must have the dtype of the table's keys.
   expr lookup(const expr& keys) const;
-  /// The number of different keys, plus the number of buckets.
+  /// The number of different keys, plus `num_oov_buckets` for a `vocabulary_table`.
   int64_t size() const;
 
 private:

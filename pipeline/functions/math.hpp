@@ -21,11 +21,11 @@ expr argsort(const expr& x, int64_t axis = -1, bool descending = false);
 
 /// `x` repeated `multiples[i]` times along axis `i`.
 expr tile(const expr& x, const extents& multiples);
-/// The values with which `pad` fills.
+/// The values that `pad` adds.
 enum class pad_mode : uint8_t {
   constant,
-  reflect,  ///< the values mirrored, without the one at the border: at most extent - 1 values
-  symmetric ///< the values mirrored, with the one at the border: at most extent values
+  reflect,  ///< mirrored values, without the value at the border; at most extent - 1 values
+  symmetric ///< mirrored values, with the value at the border; at most extent values
 };
 /// `x` with `paddings[i]` = {before, after} more values along axis `i`. `fill` is the value for
 /// `constant` (a scalar of `x`'s dtype; by default 0, false or an empty string).
@@ -41,8 +41,8 @@ expr roll(const expr& x, std::vector<int64_t> shifts, std::vector<int64_t> axes)
 /// `begin` is an integer vector, computed for each element. A part that is not inside of `x` is an
 /// error of the row.
 expr slice(const expr& x, const expr& begin, std::vector<int64_t> sizes);
-/// A `slice` of which `sizes`, an integer vector, is also computed for each element. The rank of
-/// `x` must be known.
+/// As above, but `sizes`, an integer vector, is also computed for each element. The rank of `x`
+/// must be known.
 expr slice(const expr& x, const expr& begin, const expr& sizes);
 /// `x`, whose static shape becomes `dims` (`shape::unknown`: any extent). A row with another shape
 /// is an error of the row; if the static shape of `x` does not fit, `error` is thrown.
@@ -50,10 +50,10 @@ expr ensure_shape(const expr& x, const shape& dims);
 
 // -- numbers -------------------------------------------------------------------
 
-/// `x` limited to `[low, high]`; NaN stays. The bounds may be any tensors that broadcast with `x`.
+/// `x` limited to `[low, high]`; NaN stays NaN. The bounds may be tensors that broadcast with `x`.
 expr clip_by_value(const expr& x, const expr& low, const expr& high);
 /// Matrix products over the last two axes; the other axes broadcast. The dtype is float32, float64,
-/// int32 or int64; integers wrap around. The products of which a value is the sum are added in the
+/// int32 or int64; integers wrap around. Each value is a sum of products, which are added in the
 /// order of the axis that both operands share, so that the bits are the same on every CPU.
 expr matmul(const expr& a, const expr& b, bool transpose_a = false, bool transpose_b = false);
 
@@ -68,7 +68,7 @@ expr cumprod(const expr& x, int64_t axis = 0, bool exclusive = false, bool rever
 /// The `k` largest values along the last axis in descending order, and their indices.
 struct top_k_result {
   expr values;
-  expr indices; ///< int32; of equal values the first comes first
+  expr indices; ///< int32; the indices of equal values are in ascending order
 };
 /// For NaN see `sort`. Fewer than `k` values are an error of the row.
 top_k_result top_k(const expr& x, int64_t k = 1);

@@ -6,8 +6,8 @@
 
 namespace headrace {
 
-/// A ragged tensor in a traced function, as `ragged_batch` makes: rows of different lengths. A
-/// function takes it as a parameter of this type, and may return it.
+/// A ragged tensor in a traced function: a tensor whose rows have different lengths, such as
+/// `ragged_batch` makes. A function takes it as a parameter of this type, and may return it.
 class ragged {
 public:
   /// Throws `error` if `parts` is no ragged tensor.

@@ -33,9 +33,9 @@ expr stateless_categorical(const expr& logits, int64_t samples, const expr& seed
 /// operator. Equal `salt`s in one function give equal seeds. There are seeds only for the elements
 /// of `map`, `filter`, `take_while` and `scan`: elsewhere (arguments of sources) this is an error.
 ///
-/// `same_in_each_iteration`: true: the seeds depend only on the salt, the pass, the split and the
-/// number of the element, provided that all seeds of the function have this property, and that the
-/// operator is not in a dataset that another function makes.
+/// If `same_in_each_iteration` is true, the seeds depend only on the salt, the pass, the split and
+/// the number of the element, provided that all seeds of the function have this property, and that
+/// the operator is not in a dataset that another function makes.
 ///
 ///     random::stateless_normal({8}, random::element_seed(1))
 expr element_seed(int64_t salt, bool same_in_each_iteration = false);

@@ -5,8 +5,8 @@
 namespace headrace::detail {
 
 /// `start`, `start + delta` ... before `limit`: a vector whose length may differ from element to
-/// element. All are scalars of one dtype, integers or floats. A `delta` of 0, or one that leads
-/// from `start` away from `limit`, is an error of the row.
+/// element. The operands are scalars of one dtype, integers or floats. A `delta` of 0, or one that
+/// leads from `start` away from `limit`, is an error of the row.
 expr range(const expr& start, const expr& limit, const expr& delta = 1);
 /// The parts of `x` along `axis`, each repeated `repeats` times. `repeats` is a scalar, or a vector
 /// with a number for each part. A number below 0 is an error of the row.

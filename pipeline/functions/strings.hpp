@@ -30,8 +30,8 @@ expr regex_replace(const expr& x, const std::string& pattern, const std::string&
 /// An int64 in `[0, num_buckets)` that depends on the string alone: the FarmHash fingerprint64
 /// modulo `num_buckets`, as in TensorFlow's function of that name.
 expr to_hash_bucket_fast(const expr& x, int64_t num_buckets);
-/// The parts of a scalar string between separators: a vector of unknown length. With an empty
-/// separator: the words between runs of white space, no empty ones.
+/// The parts of a scalar string between separators: a vector of unknown length. If the separator is
+/// empty, the parts are the words between runs of white space; none of them is empty.
 expr split(const expr& x, const std::string& separator = "");
 /// The parts of each string of a vector, as a ragged tensor with one row for each string.
 ragged split_each(const expr& x, const std::string& separator = "");

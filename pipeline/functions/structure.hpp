@@ -27,8 +27,8 @@ public:
   /// The number of parts at the top level; a ragged tensor is one part.
   size_t size() const noexcept { return is_one() ? 1 : layout_.children().size(); }
 
-  /// The single tensor with that name, or at that place of a tuple. If there is none, throws
-  /// `error`, which shows the present parts; for a part that is itself a structure use `child`.
+  /// The part with the given name, or at the given index. Throws `error` if there is no such part,
+  /// or if the part is itself a structure; for a structure use `child`.
   expr operator[](std::string_view name) const { return child(name).single(); }
   expr operator[](size_t index) const { return child(index).single(); }
   expr_structure child(std::string_view name) const;

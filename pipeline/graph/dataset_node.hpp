@@ -85,7 +85,7 @@ struct dataset_node {
   }
 };
 
-/// The seed that the user set for the operator; unset for an operator without seeds.
+/// The seed that the user set for the operator; unset if the user set none.
 optional_seed given_seed(const dataset_node& node);
 /// The compression of the files that the operator reads; none if it reads no files.
 file_compression compression_of_files(const dataset_node& node);

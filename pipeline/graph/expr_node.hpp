@@ -38,8 +38,8 @@ struct feature_spec {
   bool sequence = false;
   /// In a sequence example: the feature is one of the feature lists.
   bool in_lists = false;
-  /// The name of the feature with the indices of the values (`size` is not 0) or their row lengths
-  /// (`size` is 0); or empty.
+  /// The name of the feature that contains the indices of the values (if `size` is not 0) or their
+  /// row lengths (if `size` is 0); or empty.
   std::string index_name;
   /// The length of a sparse vector; 0: the values have row lengths if `index_name` is set.
   int64_t size = 0;
@@ -128,8 +128,8 @@ enum class expr_op : uint16_t {
   fill,          ///< shape `attrs.dims` of the scalar input
   gather,        ///< the parts of input 0 along axis `attrs.index` at the indices in input 1
   tile,          ///< `attrs.dims`: the number of repetitions along each axis
-  /// `attrs.axes`: the numbers of values before and after each axis; input 1: the filler;
-  /// `attrs.index`: the `pad_mode`.
+  /// `attrs.axes`: the numbers of values to add before and after along each axis; input 1: the
+  /// filler; `attrs.index`: the `pad_mode`.
   pad,
   roll, ///< by `attrs.dims` along `attrs.axes`
   // strings
@@ -193,8 +193,8 @@ enum class expr_op : uint16_t {
   random_integers, ///< seed and shape as for `random_bits`; integers in [input 1, input 2)
   /// Input 0: the seed, input 1: logits; `attrs.dims[0]` draws for each row of logits.
   random_categorical,
-  /// Two int64 for each row, which differ from those of all other rows of the iteration;
-  /// `attrs.flag`: a row has the same ones in each iteration.
+  /// Two int64 for each row, which differ from the numbers of all other rows of the iteration;
+  /// `attrs.flag`: the same row has the same numbers in each iteration.
   row_seed,
   // images
   decode_image = 300, ///< a whole file, a part of it, or its extents; see op_image_codec.cpp
@@ -213,9 +213,9 @@ enum class expr_op : uint16_t {
   // ragged tensors
   ragged_to_tensor = 360, ///< inputs values, row lengths, the value that fills the rows
   // files
-  read_file = 380, ///< the bytes of the file that each string names, where the function runs
+  read_file = 380, ///< the bytes of the file that each string names, on the host of the call
   // tensors as messages
-  serialize_tensor = 400, ///< of any dtype and shape: the bytes of a TensorProto
+  serialize_tensor = 400, ///< a tensor of any dtype and shape to the bytes of a TensorProto
   parse_tensor,           ///< the inverse of `serialize_tensor`; the result has `spec.type`
   // loops
   while_loop = 420, ///< result `attrs.index` of a loop; see functions/representation/loop.hpp
@@ -271,7 +271,7 @@ struct expr_node {
 /// The name under which users know the function: `add`, `strings.split` ...
 std::string_view to_string(expr_op op) noexcept;
 
-/// The value of a constant expression; else null.
+/// The value of `x` if `x` is a constant expression; else null.
 inline const column* constant_of(const expr_ptr& x) noexcept {
   return x && x->op == expr_op::constant ? &x->attrs.value : nullptr;
 }

@@ -22,25 +22,25 @@ namespace headrace {
 
 /// The settings for running a graph. Unset options are taken from options nodes nearer to the
 /// sources, or have their defaults. An option applies to the whole graph (functions excepted),
-/// wherever its node is; the value nearest to the output is used.
+/// wherever its options node is; the value nearest to the output is used.
 struct graph_options {
   /// False: parallel operators return rows in the order in which they are done. Default: true, in
   /// the order of the input.
   std::optional<bool> deterministic;
-  /// False: numbers of calls and buffer sizes that are not set keep their first values. Default:
-  /// true, they are adapted.
+  /// False: numbers of concurrent calls and buffer sizes that are not set keep their first values.
+  /// Default: true; these values are adapted while the graph runs.
   std::optional<bool> autotune;
   /// The number of concurrent calls of all operators whose number is not set, >= 1. Default: the
   /// number of the CPU's threads.
   std::optional<int64_t> threads;
-  /// The most bytes that all parallel operators together may hold, and also the most bytes that all
-  /// operators that read ahead together may hold; >= 1. Default: 256 MiB.
+  /// The most bytes that all parallel operators may hold together. It is also the most bytes that
+  /// all operators which read ahead may hold together; >= 1. Default: 256 MiB.
   std::optional<int64_t> memory;
   /// How workers compress blocks for consumers that leave the choice to them. Default: `automatic`.
   std::optional<headrace::compression> compression;
-  /// The seed from which operators without a seed, and functions, derive theirs: the random numbers
-  /// are the same in each run, and different in each repetition if they are drawn anew. Default:
-  /// the seed of the run, which differs from repetition to repetition (`iterator_context::seed`).
+  /// The seed from which operators without a seed, and functions, derive theirs: all runs of one
+  /// repetition draw equal random numbers; numbers that are drawn anew differ between repetitions.
+  /// Default: the seed of the run (`iterator_context::seed`), which differs between repetitions.
   std::optional<uint64_t> seed;
   friend bool operator==(const graph_options&, const graph_options&) = default;
 };
@@ -139,7 +139,7 @@ struct interleave_parameters {
   int64_t cycle = 1;  ///< the number of datasets that are read in turn
   int64_t length = 1; ///< the number of rows of each dataset in a turn
 };
-/// The parameters of batch, ragged_batch and, with further ones, padded_batch.
+/// The parameters of batch, ragged_batch and, together with further parameters, padded_batch.
 struct batch_parameters {
   known_number rows = 1;
   bool drop_remainder = false;
@@ -199,7 +199,7 @@ struct service_options {
   friend bool operator==(const service_options&, const service_options&) = default;
 };
 struct shard_parameters {
-  int64_t shards = 1; ///< or `shard_hint`, which the service replaces under the policy `hint`
+  int64_t shards = 1; ///< the number, or `shard_hint`, which the service replaces under `hint`
   int64_t index = 0;
   int64_t run = 1; ///< the number of consecutive rows that go to one shard
 };

@@ -23,11 +23,11 @@ struct row_facts {
   bool apart = false;
   bool several = false; ///< one row of the input may become more than one
   bool mixed = false;   ///< the order of the rows may differ from that of the input rows
-  /// For sharding by files: if the elements of the operator are file names, the names may be
-  /// divided among the workers below the operator instead of above it.
+  /// For sharding by files: if the elements of the operator are file names, the shard operator may
+  /// be inserted below the operator instead of above it.
   bool divides_as_input = false;
   /// The operator returns the rows of its input and does nothing with each of them. For sharding by
-  /// data, the rows are divided among the workers below the operator instead of above it.
+  /// data, the shard operator is inserted below the operator instead of above it.
   bool untouched = false;
 };
 
@@ -168,8 +168,8 @@ std::string shown_function(const dataset_node& node);
 /// The reason that `not_run_again` of an operator returns if the operator keeps its elements in
 /// `folder`.
 std::string refused_folder(const std::string& folder);
-/// True if the function of the node uses random numbers. For `draws_order` of an operator whose
-/// function decides which elements there are.
+/// True if the function of the node uses random numbers. Operators whose function decides which
+/// elements there are have this function as `draws_order`.
 bool draws_in_function(const dataset_node& node);
 
 } // namespace headrace::detail

@@ -6,7 +6,7 @@
 
 namespace headrace::detail {
 
-/// True if `is` is true for a node of the graph, or of datasets that its functions make.
+/// True if `is` returns true for a node of the graph, or of datasets that its functions make.
 bool any_node(const dataset_ptr& graph, const std::function<bool(const dataset_node&)>& is);
 
 /// Completes a changed copy of a node. The inputs of the copy may have other numbers of elements

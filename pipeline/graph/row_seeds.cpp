@@ -6,8 +6,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// Calls `see` with each node of the function that uses the seed of a row, until a call returns
-/// true. Returns true if one did.
+/// Calls `see` with each node of `f` that uses the seed of a row, until a call returns true.
+/// Returns true if a call returned true.
 template <class See>
 bool any_row_seed(const function& f, See see) {
   std::unordered_set<const expr_node*> seen;

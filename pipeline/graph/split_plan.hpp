@@ -41,8 +41,8 @@ struct split_plan {
 
 split_plan plan_splits(const dataset_ptr& graph);
 
-/// True if the record of this source states that each split is one row (those of list_files and
-/// saved_shards do not state it).
+/// True if the record of this source states that each split is one row (the records of list_files
+/// and saved_shards do not state it).
 bool splits_are_rows(const dataset_node& source) noexcept;
 
 /// True if each run of the graph reads input `index` of a node whole, even if the splits of other

@@ -154,7 +154,7 @@ result<std::vector<dataset_ptr>> graph_decoder::inputs(::capnp::List<uint32_t>::
     HEADRACE_ASSIGN(auto rows, input(number, user));
     out.push_back(std::move(rows));
     if (user.weight > most_weight)
-      break; // `decode` refuses such a graph after this dataset
+      break; // the graph is too large: `decode` refuses it after this dataset
   }
   return out;
 }

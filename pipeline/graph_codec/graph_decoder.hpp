@@ -53,7 +53,7 @@ private:
   std::vector<decoded<expr_ptr>> expressions_;
   std::vector<decoded<dataset_ptr>> datasets_;
   std::vector<std::shared_ptr<function>> started_;
-  std::vector<decoded<function_ptr>> functions_; ///< the value is null until it is completed
+  std::vector<decoded<function_ptr>> functions_; ///< the value is null until `finish_function`
 };
 
 } // namespace headrace::detail

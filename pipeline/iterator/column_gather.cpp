@@ -126,7 +126,7 @@ column column_gather::dense(dtype type, const shape& row) const {
   return column::dense(type, row, rows_, std::move(out).freeze());
 }
 
-// Dense rows, with zeros where a row failed.
+// The rows as a dense column, with zeros in place of error rows.
 column column_gather::mended_dense(dtype type, const shape& row) const {
   const auto row_bytes = static_cast<size_t>(*row.elements()) * size_of(type);
   mutable_buffer out{rows_ * row_bytes};
@@ -174,7 +174,7 @@ column column_gather::strings(const shape& row) const {
   return column::strings(row, rows_, std::move(to.borders).freeze(), std::move(to.bytes).freeze());
 }
 
-// Dense rows, with empty strings where a row failed.
+// The rows as a dense column, with empty strings in place of error rows.
 column column_gather::mended_strings(const shape& row) const {
   const auto per_row = static_cast<size_t>(*row.elements());
   auto to = start_strings(rows_ * per_row);

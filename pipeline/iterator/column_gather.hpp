@@ -27,8 +27,8 @@ private:
   }
   /// The shape of all rows, if they have one shape.
   std::optional<shape> common_shape() const;
-  /// The shape of the rows that did not fail, if they have one shape; the shape of the first row if
-  /// all rows failed.
+  /// The shape of all rows except error rows, if they have one shape; the shape of the first row if
+  /// all rows are error rows.
   std::optional<shape> common_good_shape() const;
   template <size_t Bytes>
   void copy_rows(std::byte* to) const;

@@ -37,8 +37,8 @@ result<std::unique_ptr<iterator>> make_iterator(const dataset_ptr& graph,
                                                 const iterator_context& context);
 
 /// Chooses the number of rows to request: 1, 2, 4 and so on, until a block takes half of
-/// `most_time` or `most_bytes`, and then the number with which a block just reaches this bound. So
-/// the first element arrives soon, and the cost of later ones is small.
+/// `most_time` or `most_bytes`, and then the number with which a block takes all of the time or
+/// bytes. So the first element arrives soon, and the cost of later ones is small.
 class block_ramp {
 public:
   struct options {

@@ -86,10 +86,10 @@ public:
   virtual ~split_provider() = default;
   /// Blocks until the next splits of `source` in its pass `pass` are determined, or the pass is
   /// over. `total`: the number of splits in a pass; nullopt if the source has not determined it yet
-  /// (then splits beyond its end may be returned). `listing`: the listing that identifies the
-  /// splits by their numbers; null if the numbers mean the same splits in every process. An error
-  /// ends the source: cancelled, unavailable, or failed_precondition if other tasks found another
-  /// listing. @pre all splits of the source that earlier calls returned have been read
+  /// (then splits beyond its end may be returned). `listing`: the listing, if the numbers of splits
+  /// may mean other splits in another process; null if they mean the same splits in every process.
+  /// An error ends the source: cancelled, unavailable, or failed_precondition if other tasks found
+  /// another listing. @pre all splits of the source that earlier calls returned have been read
   virtual result<split_answer> next(uint32_t source, uint64_t pass, std::optional<uint64_t> total,
                                     const std::shared_ptr<const split_listing>& listing) = 0;
   /// Must be called when a source reads no more of a pass that is not over. `unread`: those of the

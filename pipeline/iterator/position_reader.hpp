@@ -48,7 +48,7 @@ void put(position& to, const status& failure);
 inline void put(position& to, const iterator& input) { to.parts.push_back(input.save()); }
 
 /// The failure of a restored iterator that finds other data than when the position was saved. It
-/// ends the iteration, also where failed elements are ignored.
+/// ends the iteration, and `ignore_errors` does not leave it out.
 status data_changed();
 
 /// Reads `rows` rows and drops them. `data_loss` if there are fewer.

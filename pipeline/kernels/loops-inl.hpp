@@ -61,7 +61,7 @@ tile_fn all_forms(tile_form form) {
   return nullptr;
 }
 
-/// The loops of a function whose left operand is rarely a scalar; there is none for `left_scalar`.
+/// The loops of a function whose left operand is rarely a scalar. `left_scalar` has no loop.
 template <class Out, class In, class F>
 tile_fn right_forms(tile_form form) {
   switch (form) {

@@ -7,10 +7,10 @@
 namespace headrace::detail::kernels {
 
 /// Reduces each of `outer` runs of `n` by `inner` values to `inner` values. If a run is contiguous
-/// (`inner` is 1), there are sixteen partial results. Value `i` is added to partial result `i %
-/// 16`; at the end partial result `i` is combined with `i + 8`, then `i` with `i + 4`, and so on.
-/// Otherwise, and for complex numbers, values are added in order. So the bits of a sum of floats
-/// are the same on every CPU.
+/// (`inner` is 1), there are sixteen partial results. Value `i` is combined with partial result
+/// `i % 16`; at the end partial result `i` is combined with `i + 8`, then `i` with `i + 4`, and so
+/// on. Otherwise, and for complex numbers, the values are combined in order. So the bits of a sum
+/// of floats are the same on every CPU.
 using reduce_fn = void (*)(void* out, const void* in, size_t outer, size_t n, size_t inner);
 
 /// The function for `reduce_sum`, `_mean`, `_max`, `_min`, `_prod` of numbers, and `_all` and

@@ -22,7 +22,7 @@ enum class tile_form : uint8_t { vectors, right_scalar, left_scalar };
 /// branches); `to` is the result's dtype for `cast`. Null if there is no kernel of that form; each
 /// function has a kernel of the form `vectors` for the numeric dtypes that it supports. An integer
 /// division by zero and a negative power of integers result in 0, and a cast out of range in any
-/// value: callers must check for these before.
+/// value: callers must check for these cases before.
 tile_fn find_tile(expr_op op, dtype type, tile_form form = tile_form::vectors,
                   dtype to = dtype::int64) noexcept;
 

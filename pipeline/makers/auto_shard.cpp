@@ -90,7 +90,7 @@ public:
                const count_names& count)
     : policy_(policy), count_(count), divide_(graph, policy, place) {}
 
-  /// Visits the graph from the output down to the first source with files on each path.
+  /// Visits each path from the output down to the first node that lists or reads files.
   result<dataset_ptr> visit(const dataset_ptr& node) {
     if (const auto known = made_.find(node.get()); known != made_.end())
       return known->second;

@@ -24,14 +24,14 @@ using count_names = std::function<result<int64_t>(const dataset_ptr& names, int6
 /// function is pure except for `count`. If `count` is empty and the number of files does not follow
 /// from the graph, it is assumed that there are enough files.
 ///
-/// FILE: on each path from the output down to a source, the first source with files is divided:
-/// worker i mod n reads file i. A shuffle of file names remains, but shuffles only the names of its
-/// worker. DATA: every worker computes all elements, and a shard operator keeps one of n runs of
-/// elements; it stands before prefetch and options operators at the end of the graph. FILE_OR_DATA:
-/// as FILE, or as DATA if a path has no source over files, if the names of the files of a source
-/// are computed, or if there are fewer files than workers. HINT: `shard(shard_hint, ...)` gets the
-/// number of workers and the worker's index. Elements have the same order on all workers before
-/// they are divided, whatever the graph's options are.
+/// FILE: on each path from the output down to a source, the first node that lists or reads files
+/// (itself or in its function) is divided: worker i mod n reads file i. A shuffle of file names
+/// remains, but shuffles only the names of its worker. DATA: every worker computes all elements,
+/// and a shard operator keeps one of n runs of elements; it stands before prefetch and options
+/// operators at the end of the graph. FILE_OR_DATA: as FILE, or as DATA if a path has no node with
+/// files, if the file names of a source are computed, or if there are fewer files than workers.
+/// HINT: `shard(shard_hint, ...)` gets the number of workers and the worker's index. Before
+/// elements are divided, they have the same order on all workers, whatever the options are.
 ///
 /// `invalid_argument`: the graph cannot be divided under the policy; the error contains the reason.
 /// One reason is a `shard(shard_hint, ...)` under a policy other than HINT.

@@ -72,9 +72,9 @@ result<dataset_ptr> make_counter(int64_t start = 0, int64_t step = 1);
 /// Random int64 numbers in [0, 2^32), without end.
 result<dataset_ptr> make_random(std::optional<uint64_t> seed = {},
                                 bool reseed_each_iteration = false);
-/// The rows that the function makes of row numbers (an int64 column of ascending numbers from 0):
-/// one row for each number; fewer rows end the dataset. Rows may be requested in any order, and
-/// again.
+/// The rows that the function makes of row numbers, which begin with 0: it gets an int64 column of
+/// ascending numbers, and makes one row for each number; fewer rows end the dataset. A call may
+/// begin with any number, and numbers may be requested again.
 /// `count`: the number of rows; -1: the rows end when the function makes fewer than requested.
 /// Without `deterministic`, another run of the function may make other rows, so one run makes all
 /// rows of a pass, which are one split then.
@@ -136,44 +136,44 @@ result<dataset_ptr> make_zip(std::vector<dataset_ptr> inputs);
 result<dataset_ptr> make_concatenate(dataset_ptr first, dataset_ptr second);
 /// Sets options of the graph; see `graph_options`.
 result<dataset_ptr> make_options(dataset_ptr input, graph_options options);
-/// All rows of `source` in one random order, which differs between iterations, and between passes,
-/// with `reshuffle_each_iteration`. The source must be one whose rows can be read in any order: a
-/// range, from_tensors, from_tensor_slices, tfrecord or fixed_length (the last two without
+/// All rows of `source` in one random order. With `reshuffle_each_iteration`, iterations have
+/// different orders, and so have passes. The source must be one whose rows can be read in any
+/// order: a range, from_tensors, from_tensor_slices, tfrecord or fixed_length (the last two without
 /// compression).
 result<dataset_ptr> make_global_shuffle(dataset_ptr source, std::optional<uint64_t> seed = {},
                                         bool reshuffle_each_iteration = true);
 /// `input` runs in a service, which returns its elements. With `service.dataset_id` there is no
-/// input, and `spec` is that of the registered dataset.
+/// input, and `spec` is the spec of the registered dataset.
 result<dataset_ptr> make_distribute(dataset_ptr input, service_options service);
 result<dataset_ptr> make_distribute(element_spec spec, int64_t cardinality,
                                     service_options service);
 /// The elements before the first one for which `body` returns false.
 result<dataset_ptr> make_take_while(dataset_ptr input, function_ptr body);
 /// The elements whose number is `index` modulo `shards`, where `run` consecutive elements count as
-/// one. `shard_hint` as `shards` stands for each worker's part under `sharding_policy::hint`, and
-/// cannot run under other policies.
+/// one. If `shards` is `shard_hint`, each worker gives its part under `sharding_policy::hint`, and
+/// the graph cannot run under other policies.
 result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index, int64_t run = 1);
 /// The elements that are not equal, bit by bit, to an earlier element. The operator keeps all
 /// elements that it has returned in memory.
 result<dataset_ptr> make_unique_elements(dataset_ptr input);
-/// Leaves out elements that failed, except for failures of the run: `cancelled`, `unavailable`, and
-/// those with `status::ends_run`.
+/// Leaves out error rows. Errors of the run are not left out: `cancelled`, `unavailable`, and
+/// errors with `status::ends_run`.
 result<dataset_ptr> make_ignore_errors(dataset_ptr input);
 /// Fails at the end, or at the first surplus element, if the number of elements is not `count`. If
 /// `count` is -1, the input must have no end: the dataset fails if it ends.
 result<dataset_ptr> make_assert_cardinality(dataset_ptr input, int64_t count);
 /// Pauses for this time, up to a day, before each element: for experiments with slow pipelines.
 result<dataset_ptr> make_sleep(dataset_ptr input, const number_argument& microseconds);
-/// `body` maps (state, element) to (new state, output). An element that failed leaves the state
+/// `body` maps (state, element) to (new state, output). An error row leaves the state
 /// unchanged.
 result<dataset_ptr> make_scan(dataset_ptr input, std::vector<expr_ptr> initial_state,
                               function_ptr body);
 /// The rows of each element along axis 0, whose extent must be equal in all components.
 result<dataset_ptr> make_unbatch(dataset_ptr input);
 /// As `make_batch`, for elements of different shapes: each is padded at the end of each axis to the
-/// padded shape; an unknown extent is the largest one in the batch. There is one shape and one
-/// value for each component; by default the shapes of the input, and zeros or empty strings.
-/// `unknown_extent`, an int64 scalar, replaces unknown extents of padded shapes.
+/// padded shape, in which the largest extent of the batch replaces an unknown one. There is one
+/// shape and one value for each component; by default the input's shapes, and zeros or empty
+/// strings. `unknown_extent`, an int64 scalar, replaces all unknown extents of padded shapes.
 result<dataset_ptr> make_padded_batch(dataset_ptr input, const number_argument& size,
                                       std::vector<shape> padded_shapes = {},
                                       std::vector<std::optional<column>> padding_values = {},
@@ -235,8 +235,8 @@ result<dataset_ptr> make_rejection_resample(dataset_ptr input, function_ptr clas
                                             std::optional<uint64_t> seed = {});
 /// The only element; an error if there is no element, or more than one.
 result<dataset_ptr> make_single_element(dataset_ptr input);
-/// One element: the last element of the input, or `otherwise` if the input has no elements. If an
-/// element failed, the result is the first error.
+/// One element: the last element of the input, or `otherwise` if the input has no elements. If
+/// there are error rows, the element is an error row with the error of the first.
 result<dataset_ptr> make_last_element(dataset_ptr input, std::vector<expr_ptr> otherwise);
 /// One element: the state after all elements, where `body(state, element)` returns the next state.
 result<dataset_ptr> make_reduce(dataset_ptr input, std::vector<expr_ptr> initial_state,
@@ -248,12 +248,12 @@ result<dataset_ptr> make_sample_from(std::vector<dataset_ptr> inputs,
                                      std::optional<uint64_t> seed = {}, bool stop_on_empty = false,
                                      bool rerandomize_each_iteration = false);
 /// The elements of the inputs, in the order of `choices`, int64 scalars, until the choices or all
-/// inputs have ended; `stop_on_empty`: also until an input that is chosen has ended.
+/// inputs have ended, or, with `stop_on_empty`, an input that is chosen has ended.
 result<dataset_ptr> make_choose_from(dataset_ptr choices, std::vector<dataset_ptr> inputs,
                                      bool stop_on_empty = true);
-/// Keeps the elements of a complete pass without errors for later passes and iterations. They are
-/// saved in `folder` or, if it is empty, kept in memory; there more than `most_bytes` (0:
-/// unlimited) are an error. A cache inside a function keeps nothing, and only passes elements on.
+/// Keeps the elements of a complete pass without errors for later passes and iterations: in
+/// `folder` or, if it is empty, in memory. More than `most_bytes` bytes (0: unlimited) in memory
+/// are an error. A cache inside a function keeps nothing, and only passes elements on.
 result<dataset_ptr> make_cache(dataset_ptr input, std::string folder = {}, int64_t most_bytes = 0);
 /// As a cache in `folder`, with a subfolder for each different input. `shard` returns the number of
 /// the file into which an element is written, an int64 scalar; null: there is one file. When the
@@ -270,8 +270,8 @@ result<dataset_ptr> make_saved_shards(std::string folder);
 /// or with `bytes` its size. See explain/statistics.hpp.
 result<dataset_ptr> make_stats(dataset_ptr input, std::string tag, bool bytes);
 /// One element, the number of records (int64): all string scalars of `input` are written into one
-/// TFRecord file, which gets its name, and replaces an earlier file, when it is complete. `path`: a
-/// string scalar. If a record failed, the element is an error, and no file is left.
+/// TFRecord file. When it is complete, the file gets its name, and replaces an earlier file.
+/// `path`: a string scalar. If a record is an error row, so is the element, and no file is left.
 result<dataset_ptr> make_write_tfrecord(dataset_ptr input, expr_ptr path,
                                         file_compression how = file_compression::none);
 /// `invalid_argument` if the graph writes TFRecord files. The check is for graphs that run in a

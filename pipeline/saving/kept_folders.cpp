@@ -13,9 +13,9 @@ namespace {
 
 class kept_folders {
 public:
-  /// Returns the graph with each node whose elements are kept in a folder replaced by one that
-  /// reads the folder. Goes from the outermost node down, because nothing is read below such a
-  /// node.
+  /// Returns the graph in which each node whose elements are kept in a folder is replaced by a
+  /// source that reads the folder. Visits the outermost nodes first, because nothing is read below
+  /// a node that is replaced.
   result<dataset_ptr> visit(const dataset_ptr& node) {
     if (const auto known = made_.find(node.get()); known != made_.end())
       return known->second;

@@ -19,7 +19,7 @@ struct piecewise {
     friend bool operator==(const source&, const source&) = default;
   };
 
-  /// The reason why the elements cannot be made in pieces, with the operator; empty: they can.
+  /// The reason why there can be no pieces, with the operator's name; empty: there can be pieces.
   std::string whole_because;
   /// Numbered as in `split_plan`; empty if the elements cannot be made in pieces.
   std::vector<source> sources;

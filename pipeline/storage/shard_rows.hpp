@@ -4,8 +4,8 @@
 
 namespace headrace::detail {
 
-/// Writes `rows`, row i into shard `shards[i]`. @pre `shards` has an int64 scalar for each row, and
-/// no row failed
+/// Writes row i of `rows` into shard `shards[i]`. @pre `shards` has an int64 scalar for each row,
+/// and no row is an error row
 status write_sharded(saved_writer& to, const block& rows, const column& shards,
                      uint64_t& kernel_calls);
 

@@ -10,7 +10,7 @@ namespace headrace::detail {
 /// `data_loss` names the file and the offset.
 result<buffer> read_stored_record(const random_file& from, uint64_t offset, uint64_t end);
 
-/// Encodes rows as the data of a record, without their origins. @pre no row failed
+/// Encodes rows as the data of a record, without their origins. @pre no row is an error row
 buffer encode_rows(const block& rows, saved_compression compression);
 /// Decodes the data that `encode_rows` made. The result matches `spec`.
 result<block> decode_rows(const buffer& record, saved_compression compression,

@@ -8,9 +8,9 @@
 namespace headrace::detail {
 
 /// Shows that a writer is running. The names of the writer's files in a folder begin with the
-/// number of the writer. The mark is a file `<number>.writing`, with a lock that ends with the
-/// writer's process. So files of writers that were killed can be distinguished from those of
-/// running writers.
+/// number of the writer. The mark is a file `<number>.writing`, which is locked until the writer's
+/// process ends. So files of writers that were killed can be distinguished from files of running
+/// writers.
 class writing_mark {
 public:
   writing_mark() = default;

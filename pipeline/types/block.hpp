@@ -46,7 +46,7 @@ struct block {
   block slice(size_t first, size_t count) const;
   /// The bytes in all columns.
   size_t bytes() const noexcept;
-  /// The error of the row; null if it did not fail.
+  /// The error of the row; null if the row is not an error row.
   const status* error_at(size_t row) const noexcept;
   /// A block of one error row of this spec, with zeros and empty strings.
   static block failed_row(const std::vector<tensor_spec>& specs, status why);

@@ -4,8 +4,8 @@
 
 namespace headrace::detail {
 
-/// Ok if the rows have this spec; else `invalid_argument` names the column and its spec. Failed
-/// rows may have any shape.
+/// Ok if the rows have this spec; else `invalid_argument` names the column and its spec. Error rows
+/// may have any shape.
 status fits(const block& rows, const std::vector<tensor_spec>& expected);
 
 } // namespace headrace::detail

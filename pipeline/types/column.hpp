@@ -26,8 +26,8 @@ class column {
 public:
   column() = default;
 
-  /// `rows` tensors of shape `dims`, stored in place. @pre `values` has all of their values; `type`
-  /// is not string
+  /// `rows` tensors of shape `dims`, stored in place. @pre `values` contains all values of the
+  /// tensors; `type` is not string
   static column dense(dtype type, shape dims, size_t rows, buffer values);
   /// `rows` string tensors of shape `dims`. @pre `borders` has `rows * elements(dims) + 1` int64
   /// values

@@ -10,7 +10,7 @@ namespace headrace {
 /// How the workers of a service share a dataset.
 enum class sharding_policy : uint8_t {
   off, ///< every worker gives the whole dataset: as many copies as there are workers
-  /// Each element is given once: the sources' splits are leased to workers as these read.
+  /// Each element is given once: splits of the sources are leased to workers while they read.
   dynamic,
   file,         ///< static: each worker of a fixed list gives the elements of its own files
   data,         ///< static: each of n workers makes all elements and gives every n-th one

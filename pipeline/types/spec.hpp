@@ -13,7 +13,7 @@ namespace headrace {
 struct tensor_spec {
   dtype type = dtype::int64;
   shape dims;
-  /// 0: a tensor; 1: a dataset of such tensors; 2: a dataset of those; and so on.
+  /// 0: a tensor; 1: a dataset of such tensors; 2: a dataset of such datasets; and so on.
   uint8_t nesting = 0;
 
   bool is_dataset() const noexcept { return nesting != 0; }

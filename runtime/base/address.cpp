@@ -43,8 +43,8 @@ result<address> parse_address(std::string_view text, uint16_t least_port) {
     host = rest.substr(1, end - 1);
     port = rest.substr(end + 1);
     in6_addr ignored;
-    auto number = host.substr(0, host.find('%')); // a zone may follow
-    // `inet_pton` reads up to the first zero byte.
+    auto number = host.substr(0, host.find('%')); // without the zone, if there is one
+    // `inet_pton` reads only up to the first zero byte, so zero bytes are refused here.
     if (host.find('\0') != std::string_view::npos
         || ::inet_pton(AF_INET6, std::string{number}.c_str(), &ignored) != 1)
       return wrong(text, "\"" + std::string{host} + "\" in brackets is not an IPv6 address");

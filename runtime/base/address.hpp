@@ -8,8 +8,8 @@
 
 namespace headrace::detail {
 
-/// The address of a node. The scheme is for users and for transports; it is ignored when a
-/// connection is made.
+/// The address of a node. The scheme is only shown to users: it is ignored when the node connects
+/// to actors, and an address with a scheme is refused for links.
 struct address {
   std::string scheme; ///< before `://`; may be empty
   std::string host;   ///< a name or a numeric address, IPv6 without its brackets
@@ -18,9 +18,9 @@ struct address {
   friend bool operator==(const address&, const address&) = default;
 };
 
-/// Reads `host:port` or `scheme://host:port`, IPv6 in brackets: `[::1]:4000`. An error contains the
-/// problem and a valid example. `least_port`: 0 for an address to listen at, where 0 requests any
-/// free port.
+/// Reads `host:port` or `scheme://host:port`; an IPv6 host must be in brackets: `[::1]:4000`. An
+/// error contains the problem and a valid example. `least_port`: the lowest valid port; 0 for an
+/// address to listen at, in which port 0 requests any free port.
 result<address> parse_address(std::string_view text, uint16_t least_port = 1);
 /// `host:port`, with brackets round IPv6 and the scheme in front if there is one.
 std::string to_string(const address& x);

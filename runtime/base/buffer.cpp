@@ -15,7 +15,7 @@ constexpr size_t padded(size_t size) {
   return (size + 2 * buffer_alignment - 1) & ~(buffer_alignment - 1);
 }
 
-// Under sanitizers no memory is reused, so that they detect uses of freed buffers.
+// Under sanitizers no memory is reused, so that the sanitizers detect uses of freed buffers.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr size_t pool_limit = 0;
 #else

@@ -9,8 +9,8 @@
 
 namespace headrace {
 
-/// Every buffer that headrace allocates starts at a multiple of this many bytes: a cache line, and
-/// enough for every vector unit and for DLPack.
+/// The address of every buffer that headrace allocates is a multiple of this number, which is the
+/// size of a cache line. This alignment suffices for every vector unit and for DLPack.
 inline constexpr size_t buffer_alignment = 64;
 
 class mutable_buffer;

@@ -33,10 +33,10 @@ public:
     size_t capacity;
   };
   /// Returns uninitialised memory for `size` bytes, aligned to `buffer_alignment`: a kept block of
-  /// at most half more bytes, or a new one. Throws std::bad_alloc. @pre `handles(size)`
+  /// at most 1.5 `size` bytes, or a new block. Throws std::bad_alloc. @pre `handles(size)`
   block take(size_t size);
-  /// Gives back a block. To make room for the block, blocks of the sizes that were used longest ago
-  /// are returned to the system. If that does not make enough room, `what` itself is returned.
+  /// Gives back a block. To make room for it, the pool frees blocks of the sizes that were used
+  /// longest ago. If that does not make enough room, the pool frees `what` instead of keeping it.
   void give(block what) noexcept;
   /// Returns all kept blocks to the system.
   void trim() noexcept;
@@ -45,9 +45,9 @@ public:
 
 private:
   static size_t class_of(size_t capacity) noexcept;
-  /// Returns blocks of the classes that were used longest ago to the system, until `capacity` bytes
-  /// more can be kept. Returns no block of the class `own`; false if the other classes have too few
-  /// blocks. @pre the mutex is locked
+  /// Frees blocks of the classes that were used longest ago, but no block of the class `own`, until
+  /// `capacity` more bytes can be kept. Returns false if the other classes have too few blocks for
+  /// that. @pre the mutex is locked
   bool make_room(size_t capacity, size_t own) noexcept;
 
   // All blocks of a class have the same capacity. There are four classes for each of the ten powers
@@ -56,7 +56,7 @@ private:
   mutable std::mutex mutex_;
   struct free_blocks {
     std::vector<void*> blocks;
-    size_t capacity = 0; ///< of each
+    size_t capacity = 0; ///< the capacity of each block
     uint64_t used = 0;   ///< the value of `uses_` at the last use
   };
   std::array<free_blocks, classes> classes_;

@@ -32,9 +32,9 @@ struct descriptor_patience {
   duration longest_pause = std::chrono::milliseconds{500};
 };
 
-/// Calls `attempt` until it returns another result than -1 with `errno` EMFILE or ENFILE (the
-/// process or the system has no free descriptor, but one may be freed), with growing pauses, for a
-/// bounded time or until `stop`. Returns the last result, with its `errno`.
+/// Calls `attempt`, and repeats the call, with growing pauses, while it returns -1 with `errno`
+/// EMFILE or ENFILE: the process or the system has no free descriptor, but one may be freed. Ends
+/// after `patience.in_all`, or when `stop` is requested. Returns the last result, with its `errno`.
 int with_descriptors(const std::function<int()>& attempt, const std::stop_token& stop = {},
                      const descriptor_patience& patience = {});
 

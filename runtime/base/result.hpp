@@ -30,7 +30,7 @@ public:
   T* operator->() noexcept { return std::get_if<0>(&rep_); }
   const T* operator->() const noexcept { return std::get_if<0>(&rep_); }
 
-  /// The reason why there is no value; ok if there is one.
+  /// The reason why there is no value; ok if there is a value.
   headrace::status status() const { return ok() ? headrace::status{} : std::get<1>(rep_); }
 
   /// The value. If there is none, throws `error`.

@@ -15,7 +15,7 @@ enum class status_code : uint8_t {
   cancelled,           ///< a stop was requested
   unknown,             ///< foreign code gave no better reason
   invalid_argument,    ///< the caller's value is wrong in any state of the system
-  deadline_exceeded,   ///< a wait with a time limit ended
+  deadline_exceeded,   ///< a time limit has passed
   not_found,           ///< no such file, dataset, job ...
   already_exists,      ///< the id belongs to something else
   permission_denied,   ///< the request is understood, and not allowed

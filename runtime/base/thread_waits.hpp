@@ -28,8 +28,8 @@ inline thread_waits& waits_here() noexcept {
   return here;
 }
 
-/// Adds the time from its construction to its destruction to one of the calling thread's waits, and
-/// shows the wait to other threads meanwhile if `thread_waits::shows` is set.
+/// Adds the time from its construction to its destruction to one count of the calling thread's
+/// `thread_waits`. Meanwhile it shows the wait to other threads if `thread_waits::shows` is set.
 class timed_wait {
 public:
   explicit timed_wait(uint64_t thread_waits::*kind) noexcept : kind_(kind) {
@@ -51,8 +51,8 @@ private:
   time_point began_ = clock::system().now();
 };
 
-/// While this object exists, the calling thread's waits are counted from zero, and they are not
-/// added to the counts of before: waits inside a measured call are counted for that call alone.
+/// While this object exists, the calling thread's waits are counted from zero. The destructor
+/// restores the earlier counts, so waits inside a measured call are counted for that call alone.
 class own_waits {
 public:
   /// `shows`: where waits are shown while they last; may be null.

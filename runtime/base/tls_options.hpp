@@ -5,8 +5,8 @@
 namespace headrace {
 
 /// Mutual TLS: both sides of a connection present a certificate that an authority in `ca_file` has
-/// signed; a peer without one is refused. The same three files serve the data port and the actor
-/// port. If all three are empty, TLS is not used; otherwise all three are needed.
+/// signed; a peer without such a certificate is refused. The same three files are used for the data
+/// port and the actor port. If all three are empty, TLS is not used; otherwise all are needed.
 struct tls_options {
   /// This process's certificate (PEM; intermediate certificates may follow in the same file).
   std::string certificate;

@@ -10,9 +10,9 @@
 
 namespace headrace::detail {
 
-// The frames of the actor framework's network protocol (BASP, in the version of release 0.17): a
-// header of fixed size with numbers in network order, and then the payload whose size the header
-// contains.
+// The frames of the actor framework's network protocol (BASP, in the version of release 0.17). A
+// frame is a header of fixed size with numbers in network order, and then the payload, whose size
+// is in the header.
 
 enum class basp_operation : uint8_t {
   server_handshake = 0, ///< the first frame of the side that accepted the connection
@@ -52,8 +52,8 @@ inline constexpr uint8_t basp_select_connection = 2;
 /// The protocol version in a server's handshake.
 inline constexpr uint64_t basp_version = 3;
 
-/// The size of a node's name in payloads: a word for the kind of name, the process id, 20 bytes for
-/// the host.
+/// The size of a node's name in payloads: 8 bytes for the kind of name, 4 for the process id, and
+/// 20 for the host.
 inline constexpr size_t basp_node_bytes = 8 + 4 + 20;
 using basp_node = std::array<char, basp_node_bytes>;
 

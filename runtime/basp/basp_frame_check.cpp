@@ -121,7 +121,7 @@ basp_verdict basp_frame_check::direct_message(const basp_header& x, basp_content
   const auto stages = in.count();
   if (!stages || *stages != 0)
     return refuse(foreign, "a message that is to be answered by way of others");
-  // An error that is not a response would end the actor.
+  // An error that is not a response would end the receiving actor.
   if (!in.message((x.data & response_bit) != 0) || !in.at_end())
     return refuse(foreign, "a message with another content than an envelope of its size");
   if (x.source_actor != 0 && senders_.insert(x.source_actor).second

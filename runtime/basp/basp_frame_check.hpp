@@ -21,8 +21,8 @@ struct basp_verdict {
   const char* problem = "";                     ///< the reason, if the frame is refused
 };
 
-/// Decides for one connection which frames are passed to the framework: complete ones, with correct
-/// sizes, that a headrace node would send at that point of the conversation. Other frames can make
+/// Decides for one connection which frames are passed to the framework: complete frames, with
+/// correct sizes, that a headrace node would send after the earlier frames. Other frames can make
 /// release 0.17 of the framework follow null pointers, fill memory or confuse types.
 class basp_frame_check {
 public:

@@ -9,7 +9,7 @@ namespace headrace::detail {
 
 /// The reason why this node closed a connection of the actor port.
 enum class basp_refusal : uint8_t {
-  malformed,   ///< not a frame of the protocol, or one that contradicts itself
+  malformed,   ///< the bytes are not a valid frame of the protocol
   oversized,   ///< the peer announced a larger payload than headrace ever sends
   out_of_turn, ///< a handshake at the wrong time, or another frame in place of a handshake
   foreign,     ///< well formed, but not a frame that headrace sends

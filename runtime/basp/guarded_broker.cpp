@@ -55,8 +55,8 @@ void guarded_broker::pass_on() { inner_(current_mailbox_element()->content()); }
 
 void guarded_broker::add(handle_type handle, side mine) {
   forget(handle);
-  // The cleanup of the closed connection with this handle must run before the new connection's
-  // handshake.
+  // If a closed connection had this handle and its cleanup has not run yet, the cleanup must run
+  // before the new connection's handshake.
   if (late_cleanups_.contains(handle))
     connection_cleanup(handle, caf::sec::none);
   const auto number = ++last_number_;
@@ -186,7 +186,7 @@ void guarded_broker::on_data(caf::io::new_data_msg& x) {
     it.payload.insert(it.payload.end(), x.buf.begin(), x.buf.end());
     if (it.payload.size() < frame.payload_bytes) {
       if (it.check.greeted())
-        set_context(x.handle); // notes that the peer has sent something
+        set_context(x.handle); // records that the peer has sent something
       return read(x.handle, frame.payload_bytes - it.payload.size());
     }
   }

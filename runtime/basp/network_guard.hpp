@@ -8,7 +8,7 @@
 namespace headrace::detail {
 
 namespace actor_port_metric {
-/// Has the label `cause`.
+/// This counter has the label `cause`.
 inline constexpr counter_info refused{
   {"headrace_actor_connections_refused", "",
    "Connections of the actor port that were closed because of what they sent, or did not send, by "

@@ -198,7 +198,7 @@ inline caf::atom_value word(const std::string& text) { return caf::atom_from_str
 inline std::string word(std::string text) { return text; }
 #endif
 /// Registers the types of a type-id block. To be called once for each block, from one source file,
-/// as it generates code for every type.
+/// because each call makes the compiler generate code for every type.
 template <class Block>
 void register_types(caf::actor_system_config& cfg) {
 #if HEADRACE_CAF_LEGACY

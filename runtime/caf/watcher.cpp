@@ -40,7 +40,7 @@ void watcher::forget(token id) {
     self_->demonitor(whom);
 }
 
-// Removes a watch and returns its callback; empty if there is none.
+// Removes a watch and returns its callback. The result is empty if there is no such watch.
 watcher::callback watcher::take(token id) {
   const auto address = where_.extract(id);
   if (address.empty())

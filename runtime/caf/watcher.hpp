@@ -7,7 +7,7 @@
 namespace headrace::port {
 
 /// Calls a callback when a watched actor ends. An actor's state has at most one watcher, as a
-/// member, and lends it to its parts; no other down handler may be installed.
+/// member, which all parts of the state use; the actor must have no other down handler.
 class watcher {
 public:
   using callback = std::function<void(const caf::error&)>;

@@ -11,8 +11,8 @@ namespace headrace::detail {
 /// other files there can still be written.
 class disk_reserve {
 public:
-  /// Occupies the space, unless the disk has less than `needs` free: then `held` is false. For 0
-  /// bytes there is no file, and an existing file is deleted.
+  /// Occupies the space. If the disk has less than `needs` free, or the space cannot be allocated,
+  /// `held` is false afterwards. For 0 bytes there is no file, and an existing file is deleted.
   static result<disk_reserve> open(const std::string& path, uint64_t bytes);
   disk_reserve(disk_reserve&& other) noexcept;
   disk_reserve& operator=(disk_reserve&& other) noexcept;

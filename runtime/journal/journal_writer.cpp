@@ -12,7 +12,7 @@ namespace {
 constexpr size_t most_in_commit = 16384;
 constexpr size_t most_bytes_in_commit = size_t{16} << 20;
 constexpr auto pause_at_end = std::chrono::milliseconds{50};
-/// `end` waits for this time longer than the deadline, because the thread may be about to return.
+/// `end` waits this much longer than the deadline, because the thread may be about to return.
 constexpr auto grace_at_end = std::chrono::milliseconds{500};
 
 time_point now() { return clock::system().now(); }
@@ -100,7 +100,7 @@ bool journal_writer::wait_for_work(std::unique_lock<std::mutex>& hold) {
   }
 }
 
-/// The time of the next work; nullopt: as soon as something is queued.
+/// The time of the next work; nullopt: there is no work until a change is queued.
 std::optional<time_point> journal_writer::next_work() const {
   if (!batch_.empty())
     return deadline_ ? std::min<time_point>(next_try_, tried_ + pause_at_end) : next_try_;

@@ -31,7 +31,7 @@ private:
   std::string address_;
   link_connected done_;
   asio::ip::tcp::resolver resolver_;
-  std::vector<asio::ip::tcp::endpoint> untried_; // the last one is tried next
+  std::vector<asio::ip::tcp::endpoint> untried_; // the last address is tried next
   asio::ip::tcp::socket socket_;
   asio::steady_timer timer_;
 };

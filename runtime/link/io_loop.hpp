@@ -28,7 +28,7 @@ public:
   }
 
   asio::io_context& context() noexcept { return context_; }
-  /// Runs `f` on the thread. False if the loop has ended: `f` is dropped.
+  /// Runs `f` on the thread. False: the loop has ended, and `f` is not run.
   template <class F>
   bool post(F&& f) {
     std::lock_guard hold{mutex_};
@@ -37,8 +37,8 @@ public:
     asio::post(context_, std::forward<F>(f));
     return true;
   }
-  /// Adds a resident. To be called on the thread. False if the loop is ending: then the resident
-  /// must not begin its work.
+  /// Adds a resident. To be called on the thread. False: the loop is ending, and the resident must
+  /// not begin its work.
   bool add(std::shared_ptr<loop_resident> x) {
     return !ending_ && residents_.insert(std::move(x)).second;
   }

@@ -13,22 +13,22 @@ struct link_liveness {
   /// The interval of pings on an open link that has nothing else to send. Positive, at most
   /// `longest_ping_interval`.
   duration ping_every = std::chrono::seconds{1};
-  /// A link is closed if nothing arrives on it for this time, or for twice the interval of pings
-  /// that the peer has promised if that is longer. It stays open if the peer has promised no pings.
-  /// At least `2 * ping_every`.
+  /// A link is closed if nothing arrives on it for this time or, if that is longer, for twice the
+  /// interval of pings that the peer has promised. If the peer has promised no pings, the link is
+  /// not closed. This time must be at least `2 * ping_every`.
   duration silent_for = std::chrono::seconds{5};
 
-  /// Invalid argument, with the values, if they do not satisfy the conditions above.
+  /// Returns `invalid_argument`, with the values, if they violate the conditions above; else ok.
   status check() const;
 };
 
 /// Decides when one end of a link sends pings, and when it closes the link because its peer is
 /// silent. Pure: it is given the time, and only returns decisions.
 ///
-/// Only arriving bytes count. A blocked write is no sign of silence: the socket buffer to a slow
-/// peer is full, too, and a slow peer is alive as long as its pings arrive. A peer that hangs sends
-/// no pings. If bytes are lost only in the direction to the peer, the peer receives nothing and
-/// closes the link.
+/// Only arriving bytes show that the peer is alive. Blocked writes show nothing: writes to a slow
+/// peer are blocked, too, because the socket buffer is full, and a slow peer still sends its pings.
+/// A peer that hangs sends no pings. If bytes are lost only in the direction to the peer, the peer
+/// receives nothing and closes the link.
 class silence_watch {
 public:
   /// `promised`: the interval in the peer's hello; zero: the peer's silence is ignored.

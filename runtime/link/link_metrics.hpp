@@ -13,7 +13,7 @@ inline constexpr counter_info accepted{
   {"headrace_links_accepted", "", "Incoming data links whose peer passed the handshake."}};
 inline constexpr counter_info connected{
   {"headrace_links_connected", "", "Outgoing data links that passed the handshake."}};
-/// Has the label `cause`.
+/// This counter has the label `cause`.
 inline constexpr counter_info refused{
   {"headrace_links_refused", "", "Data links that were turned away or cut off, by cause."}};
 inline constexpr counter_info messages_in{

@@ -11,7 +11,7 @@ namespace headrace::detail {
 enum class refusal : uint8_t {
   bad_magic,   ///< the peer uses another protocol
   bad_version, ///< the peer uses another major version of the protocol
-  bad_frame,   ///< a frame or hello contradicts itself
+  bad_frame,   ///< a frame or hello is not valid
   oversized,   ///< a message exceeded the limits, or the available memory
   truncated,   ///< the connection ended before the end of the hello, or in a message
   silent,      ///< the peer did not finish the handshake in time

@@ -24,10 +24,10 @@ struct link_options {
   std::string role;
   tls_options tls;
   link_limits limits;
-  /// The time from the accepted or established connection to the end of the hellos, including TLS.
+  /// The longest time from the established connection to the end of the hellos, including TLS.
   duration handshake_timeout = std::chrono::seconds{5};
-  /// The time from the call of `connect` to the established connection, including the resolution of
-  /// the name.
+  /// The longest time from the call of `connect` to the established connection, including the
+  /// resolution of the name.
   duration connect_timeout = std::chrono::seconds{5};
   /// The interval of pings and the longest silence, for every open link.
   link_liveness liveness;

@@ -8,7 +8,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Reads `host:port`. A scheme is refused, because sockets ignore it.
+/// Reads `host:port`. A scheme is refused, because it has no meaning for sockets.
 result<address> parse_host_and_port(const std::string& text, uint16_t least_port = 1) {
   HEADRACE_ASSIGN(auto out, parse_address(text, least_port));
   if (!out.scheme.empty())

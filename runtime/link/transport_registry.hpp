@@ -11,8 +11,8 @@
 
 namespace headrace::detail {
 
-/// A kind of link to other nodes, with a name. Streams choose a transport by its name; after that
-/// all links are used in the same way.
+/// A kind of link to other nodes, with a name. The transport of a stream is chosen by this name;
+/// after that all links are used in the same way.
 class transport {
 public:
   virtual ~transport() = default;
@@ -24,9 +24,9 @@ public:
   virtual void connect(const std::string& address, link_connected done) = 0;
 };
 
-/// The transport `link`: sockets. Addresses are `host:port`, with IPv6 in brackets.
+/// The transport `link` uses sockets. Addresses are `host:port`, with IPv6 in brackets.
 std::shared_ptr<transport> make_link_transport(std::shared_ptr<link_service> service);
-/// The transport `local`: nodes of this process that share a hub. Any text can be an address.
+/// The transport `local` connects nodes of this process that share a hub. Any text is an address.
 std::shared_ptr<transport> make_local_transport(std::shared_ptr<local_hub> hub, uint64_t node_id);
 
 /// The transports of one node. Thread-safe only for reading.

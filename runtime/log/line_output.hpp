@@ -8,9 +8,9 @@
 
 namespace headrace::detail {
 
-/// Writes complete lines to a descriptor whose reader may have stopped: a pipe to a log collector
-/// that hangs, a stopped terminal. A server must not wait for such a reader. A line that cannot be
-/// written within `patience` is dropped, and so are the following ones until there is room again;
+/// Writes complete lines to a descriptor whose reader may have stopped: a log collector that hangs,
+/// or a stopped terminal. A server must not wait for such a reader. A line that cannot be
+/// written within `patience` is dropped, and so are the following lines until there is room again;
 /// then a line with the number of dropped lines is written. May be called from any thread.
 class line_output {
 public:

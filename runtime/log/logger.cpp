@@ -66,7 +66,7 @@ spdlog::sink_ptr make_sink(log_options& options) {
     return std::make_shared<function_sink>(std::move(options.sink));
   if (!options.file.empty()) {
     spdlog::file_event_handlers on;
-    // Programs that this one starts must not inherit the file.
+    // Programs that this process starts must not inherit the file.
     on.after_open = [](const spdlog::filename_t&, std::FILE* file) {
       ::fcntl(::fileno(file), F_SETFD, FD_CLOEXEC);
     };
@@ -91,7 +91,7 @@ struct logger::impl {
   std::shared_ptr<spdlog::logger> out;
   log_format format;
   log_level level;
-  /// The formatted fields of `with`.
+  /// The formatted fields that `with` has added.
   std::string context;
 };
 

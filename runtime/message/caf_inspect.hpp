@@ -7,8 +7,8 @@ namespace headrace::detail {
 
 // The form in which the actor framework's network sends an envelope: a byte count and the words of
 // the message. Loading never fails: damaged bytes result in a message that is not valid, which the
-// receiving actor counts and answers (the framework would drop it silently). For the same reason a
-// message of more than `max_message_bytes` is sent as an empty one.
+// receiving actor counts and answers (the framework would drop it silently). A message of more than
+// `max_message_bytes` is sent without its words, so that the receiver answers it in the same way.
 
 #if HEADRACE_CAF_LEGACY
 

@@ -21,7 +21,7 @@ struct protocol_version {
 /// The protocol version of this build, which is written into every envelope.
 inline constexpr protocol_version our_protocol{2, 0};
 
-/// An envelope of this version: `fill(builder)` sets the member of the union.
+/// Makes an envelope with the version `our_protocol`; `fill(builder)` sets the union member.
 template <class Fill>
 envelope make_envelope(uint64_t request_id, Fill&& fill) {
   return envelope::make([&](schema::Envelope::Builder b) {
@@ -44,25 +44,25 @@ struct hello {
 envelope make_hello(const hello& who, uint64_t request_id, bool answer = false);
 /// @pre `in` is a hello or a helloAck.
 hello hello_of(const envelope& in);
-/// Failed precondition, with both versions, if the peer's version is not compatible.
+/// Returns `failed_precondition`, with both versions, if the peer's version is not compatible.
 status check_version(const hello& peer);
 
 envelope make_ok(uint64_t request_id = 0);
 /// @pre `!why.ok()`
 envelope make_failure(const status& why, uint64_t request_id = 0);
-/// The answer to a union member that this build does not define. `role`: the role whose union has
-/// the member; empty for the envelope itself.
+/// The answer to the union member with the number `arm`, which this build does not define. `role`:
+/// the role whose union has the member; empty if it is the union of the envelope itself.
 envelope make_unsupported(uint16_t arm, std::string_view role = {}, uint64_t request_id = 0);
 /// The answer to bytes that are not a message. `count`: the number of such messages that the
 /// receiver has received.
 envelope make_bad_message(uint64_t count, std::string_view reason);
 
-/// The status in an answer: ok for `ok` and for any member of a role, otherwise the failure.
-/// `badMessage` results in `data_loss`, `unsupported` in `unimplemented` with both versions, an
-/// invalid envelope in `data_loss` with the reason.
+/// The status in an answer. `failure` results in its status, `unsupported` in `unimplemented` with
+/// both versions. `badMessage`, an envelope without content, and an invalid envelope result in
+/// `data_loss` with the reason. All other union members result in ok.
 status status_of(const envelope& answer);
-/// The dispatcher's message in `answer`, which must be the union member `due`; valid as long as the
-/// envelope. Errors: the error of `status_of`, or `data_loss` if the answer is another message.
+/// The dispatcher's message in `answer`, which must be the union member `due`. The result is valid
+/// as long as `answer`. Errors: that of `status_of`; `data_loss` if the answer is another message.
 result<schema::DispatcherMessage::Reader> dispatcher_answer(const envelope& answer,
                                                             schema::DispatcherMessage::Which due);
 

@@ -46,13 +46,13 @@ private:
   std::string problem_;
 };
 
-/// A text for users: a message of this size, or the reason why it is not valid.
+/// A text for users: the size of a message, or the reason why the message is not valid.
 std::string described(size_t bytes, const status& how);
 
 /// An immutable, reference-counted Cap'n Proto message. Copying a handle increments a counter; any
 /// number of threads may read the message. Bytes from other processes are checked once, when they
-/// are received. A handle is either *valid*, and then all reads succeed, or not: then it has the
-/// reason, and all its fields read as their defaults.
+/// are received. If a handle is *valid*, all reads succeed. If it is not valid, `status` has the
+/// reason, and all fields have their default values.
 template <class Schema>
 class message {
 public:
@@ -66,7 +66,7 @@ public:
   /// A new message, filled by `fill(builder)`.
   template <class Fill>
   static message make(Fill&& fill) {
-    // Most messages fit in here, and need no allocation of the first segment.
+    // Most messages fit into `room`, so that no memory is allocated for the first segment.
     capnp::word room[256] = {};
     capnp::MallocMessageBuilder content{kj::arrayPtr(room, std::size(room))};
     std::forward<Fill>(fill)(content.initRoot<Schema>());

@@ -7,7 +7,7 @@ namespace headrace::detail {
 
 void write_metrics(capnp::List<schema::Metric>::Builder out, const std::vector<metric_sample>& in);
 
-/// Metrics that contradict themselves, or whose kind this build does not define, are left out.
+/// Leaves out metrics of unknown kinds, and histograms whose bounds and counts do not match.
 std::vector<metric_sample> read_metrics(capnp::List<schema::Metric>::Reader in);
 
 } // namespace headrace::detail

@@ -11,9 +11,9 @@ struct connection {
   hello peer;
 };
 
-/// The condition under which connecting includes a hello. `once`: the nodes have not exchanged
-/// hellos yet, or their connection was reported as lost. `anew`: always; for callers that were cut
-/// off, or that do not watch the connection.
+/// The condition under which connecting includes a hello. `once`: only if the nodes have not
+/// exchanged hellos yet, or their connection was reported as lost. `anew`: always; for callers that
+/// were cut off, or that do not watch the connection.
 enum class greeting : uint8_t { once, anew };
 
 /// Connects and exchanges hellos. Blocks for at most `limit`, so it is not for actors (see

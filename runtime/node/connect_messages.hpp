@@ -15,7 +15,7 @@ struct connect_request {
   greeting how = greeting::once;
 };
 /// The time limit for the answer of the connector. The connector itself observes the limit of the
-/// request; this larger one passes only if the connector has a defect.
+/// request, so this larger limit is reached only if the connector has a defect.
 inline caf::timespan patience(const connect_request& x) {
   return caf::timespan{x.delay + x.limit + std::chrono::seconds{10}};
 }

@@ -11,7 +11,7 @@ struct connector_state::attempt {
   greeting how;
   caf::actor_clock::time_point deadline;
   caf::typed_response_promise<local<connection>> answer;
-  uint64_t round = 0; ///< raised by each hello and repetition; answers of earlier rounds are void
+  uint64_t round = 0; ///< number of the last hello or repetition; earlier answers are void
   port::watcher::token watched = 0;
   status probed;
 };
@@ -22,7 +22,7 @@ struct connect_step {
 
 namespace {
 
-/// Explains the framework's error codes.
+/// Converts an error of the framework to a status with an explanation for users.
 status explain(const address& to, const caf::error& why, bool tls) {
   auto where = to_string(to);
   // The probe has found that the address accepts connections, so with TLS a connect that fails now

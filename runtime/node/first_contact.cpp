@@ -32,7 +32,7 @@ std::optional<status> first_contact::failed(const status& why) {
   switch (why.code()) {
   case status_code::unavailable:
   case status_code::deadline_exceeded:
-  case status_code::resource_exhausted: // threads, descriptors
+  case status_code::resource_exhausted: // no free thread or descriptor
   case status_code::unknown: return std::nullopt;
   case status_code::unauthenticated:
     if (refusals_ < most_refusals)

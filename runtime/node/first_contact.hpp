@@ -13,19 +13,19 @@ namespace headrace::detail {
 /// repeated. Some failures are temporary, because servers and trainers may be started in any order,
 /// and a dispatcher that is being restarted cannot be reached for a short time.
 ///
-/// A failure is final if waiting cannot help: another version, or another program at the address. A
-/// TLS connection that ends early may belong to a process that ends; if this happens several times
-/// in a row, it is assumed that one side does not accept the other's certificate, and the failure
-/// is final.
+/// A failure is final if waiting cannot help, for instance because the dispatcher has another
+/// version, or another program listens at the address. A TLS connection that ends early may belong
+/// to a process that ends; if this happens several times in a row, it is assumed that one side does
+/// not accept the other's certificate, and the failure is final.
 class first_contact {
 public:
   /// `dispatcher`: its address; `option`: the name of the limit for users. Both are for messages.
   first_contact(std::string dispatcher, std::string option, duration limit, time_point now);
 
-  /// An attempt failed. Returns the error if it is final; nullopt: the attempt is to be repeated.
+  /// To be called after a failed attempt. Returns the error if it is final; nullopt: try again.
   std::optional<status> failed(const status& why);
-  /// Forgets the earlier failures. To be called when a connection to the dispatcher was made, even
-  /// if it has not answered yet.
+  /// Discards the earlier failures. To be called when a connection to the dispatcher was made, even
+  /// if the dispatcher has not answered yet.
   void reached() noexcept;
   /// The time at which the limit has passed.
   time_point until() const noexcept { return until_; }

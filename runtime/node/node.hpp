@@ -47,8 +47,8 @@ public:
   std::string data_address() const;
   uint16_t data_port() const noexcept;
   link_service& links() noexcept;
-  /// The transports to other nodes' data, by name: `link`, `nearest` (see nearest_transport), and
-  /// those that were added.
+  /// The transports that connect links to other nodes, by name: `link`, `nearest` (see
+  /// nearest_transport), and the transports that were added.
   transport_registry& transports() noexcept;
 
   /// The metrics of the node (`node_metric`), its links (`link_metric`), its actor port

@@ -6,7 +6,7 @@
 namespace headrace::detail {
 
 /// The name that must be equal in two programs so that they can connect. It contains the release
-/// line of the framework, because programs with different ones cannot connect.
+/// line of the framework, because programs with different release lines cannot connect.
 std::string_view framework_name() noexcept;
 
 /// Configures an actor system for a node: message types, networking, heartbeats, TLS. Programs that

@@ -43,20 +43,20 @@ struct node_options {
   /// node presents its own.
   tls_options tls;
   /// Allows ports without TLS at addresses other than loopback. Any program that reaches such a
-  /// port may use it, and its traffic is not encrypted.
+  /// port may use it, and the traffic of the port is not encrypted.
   bool insecure = false;
 
-  /// A peer is lost if nothing arrives for this time on the connection of actors to the peer.
+  /// A peer is lost if nothing arrives from it for this time on the connection for actors.
   duration lease = std::chrono::seconds{5};
-  /// The interval of heartbeats on each connection of actors. Zero: a quarter of the lease.
+  /// The interval of heartbeats on each connection for actors. Zero: a quarter of the lease.
   duration heartbeat = duration::zero();
 
   /// How each end of a data link detects that the other end no longer works.
   link_liveness liveness;
 
   scheduler_policy policy = scheduler_policy::sharing;
-  /// The number of threads that run actors. Zero: as many as the machine has cores, at most four
-  /// (control is little work; elements do not pass through actors' mailboxes).
+  /// The number of threads that run actors. Zero: as many as the machine has cores, at most four.
+  /// (Control messages are little work, and elements do not pass through actors' mailboxes.)
   size_t threads = 0;
   /// The number of threads that send and receive data.
   int data_threads = 1;

@@ -51,7 +51,7 @@ public:
   peer(const peer&) = delete;
   peer& operator=(const peer&) = delete;
 
-  /// The handle; null while the peer is not connected.
+  /// The handle of the peer's published actor; null while the peer is not connected.
   const published_actor* get() const noexcept;
   const address& where() const noexcept;
   /// Drops the present handle and connects again, for an owner whose requests time out although the

@@ -19,9 +19,9 @@
 namespace headrace::detail {
 namespace {
 
-/// The first bytes that every program of the framework sends on a connection that it has accepted:
-/// a header (an operation, the size of the payload, the version of the protocol: 3 in release 0.17,
-/// 8 in 1.1), and a payload with the program's names.
+/// The first bytes that a program which uses the framework sends on a connection that it has
+/// accepted: a header (an operation, the size of the payload, and the version of the protocol: 3 in
+/// release 0.17, 8 in release 1.1), and a payload with the program's names.
 constexpr size_t greeting_header = 32;
 constexpr unsigned char greeting_operation = 0;
 constexpr uint32_t highest_version = 255;
@@ -113,7 +113,7 @@ struct attempt {
     return last;
   }
 
-  /// Appends to `bytes` until it has `size`. False: the stream ended or the limit passed before.
+  /// Receives until `bytes` has `size` bytes. False: the stream ended or the limit passed before.
   result<bool> read(int fd, std::string& bytes, size_t size) const {
     while (bytes.size() < size) {
       HEADRACE_ASSIGN(bool ready, wait(fd, POLLIN));

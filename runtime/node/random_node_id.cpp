@@ -19,9 +19,9 @@ caf::node_id random_node_id() {
   return caf::make_node_id(static_cast<uint32_t>(::getpid()), host);
 }
 
-/// CAF initialises modules in the order of their ids, before any actor is spawned. The id of this
-/// module is that of a module which release 0.17 does not have yet; it comes after the id of the
-/// middleman, which sets the name.
+/// A module that sets the name of its actor system. CAF initialises modules in the order of their
+/// ids, before any actor is spawned. The id used here belongs to a module that release 0.17 does
+/// not have; it comes after the id of the middleman, which sets the name that is replaced.
 class naming : public caf::actor_system::module {
 public:
   explicit naming(caf::actor_system& system) : system_(system) {}

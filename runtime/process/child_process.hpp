@@ -31,7 +31,7 @@ struct child_options {
   /// `NAME=value`, in place of the parent's variables of these names; the parent's other variables
   /// are inherited.
   std::vector<std::string> environment;
-  /// Standard output is read through `read_line`; otherwise it is the parent's.
+  /// True: `read_line` reads standard output. False: the child has the parent's standard output.
   bool read_stdout = true;
   /// Standard error is redirected to standard output.
   bool merge_stderr = false;
@@ -39,8 +39,8 @@ struct child_options {
   bool dies_with_parent = true;
   /// The child runs in a process group of its own, to which signals of the terminal are not sent.
   bool own_group = false;
-  /// Signals that the child ignores, unless it handles them. SIGPIPE has its usual effect if it is
-  /// not among these; other signals are ignored if the parent ignores them.
+  /// Signals that the child ignores, unless it handles them. Of the other signals, SIGPIPE has its
+  /// usual effect, and the child ignores those that the parent ignores.
   std::vector<int> ignored_signals = {};
 };
 

@@ -72,7 +72,7 @@ void watch(int process, const std::function<void()>& on_killed) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (parent >= 0) {
     std::thread{watch, parent, on_killed}.detach();
-  } else { // some containers have no pidfds: there at least this process ends with its parent
+  } else { // some containers have no pidfds; then only this process is killed with its parent
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent_id) // the parent ended before the signal was requested
       ::_exit(128 + SIGKILL);

@@ -112,7 +112,7 @@ private:
     ::_exit(code);
   }
 
-  /// Forwards signals until the child has ended.
+  /// Forwards signals until the child has ended, and kills it when the stop budget has passed.
   process_end watch(pid_t child) {
     std::optional<time_point> kill_at;
     for (;;) {
@@ -138,7 +138,7 @@ private:
     }
   }
 
-  /// Waits for a signal of `set_`. Returns -1 after `limit`.
+  /// Waits for a signal of `set_`. Returns -1 after `limit`; nullopt: no limit.
   int next_signal(siginfo_t& info, std::optional<duration> limit) {
     if (!limit)
       return ::sigwaitinfo(&set_, &info);

@@ -17,7 +17,7 @@ public:
   virtual ~process_lives() = default;
   /// The number of restarts of the child, and the reason for the last one.
   virtual process_past past() const = 0;
-  /// The port to listen on: the one that an earlier life stored under `slot`, or `fallback`.
+  /// The port to listen on: the port that an earlier life stored under `slot`, or `fallback`.
   virtual uint16_t port(size_t slot, uint16_t fallback) const noexcept = 0;
   /// Stores a port for later lives, so that a restarted server has the same address.
   virtual void keep_port(size_t slot, uint16_t port) noexcept = 0;
@@ -43,8 +43,8 @@ struct parent_options {
 };
 
 /// True if a child with this end is restarted: it reached its memory limit, had stuck threads, or
-/// was killed by a signal other than SIGTERM, SIGINT and SIGHUP, which users send on purpose (so
-/// after a crash, SIGABRT, or a SIGKILL by the kernel).
+/// was killed by a signal, for instance after a crash, by SIGABRT, or by a SIGKILL of the kernel.
+/// It is not restarted after SIGTERM, SIGINT and SIGHUP, which users send on purpose.
 bool is_restarted(const process_end& end) noexcept;
 
 /// Runs `body` in a child process, and again as long as `is_restarted` is true for the child's end.

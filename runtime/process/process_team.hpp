@@ -68,7 +68,7 @@ public:
   process_team(const process_team&) = delete;
   process_team& operator=(const process_team&) = delete;
 
-  /// Starts a member. A start that fails is handled as an end. May be called from `on_line`.
+  /// Adds and starts a member. A failed start counts as its end. May be called from `on_line`.
   /// `already_exists`: the id is taken; `failed_precondition`: the team is stopping.
   status add(team_member what);
   /// Runs until the team has ended; then it has no children.
@@ -82,7 +82,7 @@ private:
     process_past past;
     std::deque<std::string> lines;
     bool reads = false;        ///< the output may have more lines
-    bool asked_to_end = false; ///< the member was requested to end in this life
+    bool asked_to_end = false; ///< the present life was requested to end
   };
 
   member* find(const std::string& id);

@@ -37,7 +37,7 @@ struct child_spec {
   /// Unique among the supervisor's children; a part of the path in messages.
   std::string id;
   restart_policy restart = restart_policy::permanent;
-  /// How long the child may take to stop when it is requested to; then it is killed.
+  /// How long the child may take to end after it was requested to stop; then it is killed.
   duration shutdown = std::chrono::seconds{5};
   /// If set, the child's restarts count against this budget and not against that of its supervisor.
   /// If the child exceeds the budget, only this child is removed. This is meant for children whose

@@ -68,15 +68,15 @@ public:
 
   explicit supervision_core(supervision_options options);
 
-  /// Adds a child and starts it. Already exists: another child, which has not ended for good, has
-  /// the id. Failed precondition: the supervisor is stopping.
+  /// Adds a child and starts it. `already_exists`: a child that has not ended for good has the id.
+  /// `failed_precondition`: the supervisor is stopping.
   result<commands> add(child_spec spec, time_point now);
   /// Stops a child and removes it. Does nothing if there is no such child.
   commands remove(const std::string& id, time_point now);
-  /// Life `run` of a child has ended; `why` is ok for a normal end. Ends of earlier lives are
-  /// ignored.
+  /// To be called when life `run` of a child has ended; `why` is ok for a normal end. Ends of
+  /// earlier lives are ignored.
   commands exited(const std::string& id, uint64_t run, const status& why, time_point now);
-  /// The time of the last `schedule` has come. Earlier epochs are ignored.
+  /// To be called at the time of each `schedule`. A call with an earlier epoch is ignored.
   commands timer(uint64_t epoch, time_point now);
   /// Stops all children in reverse order; the last command is then `stopped`.
   commands stop(time_point now);

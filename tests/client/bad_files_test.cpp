@@ -38,8 +38,8 @@ protected:
     std::ofstream{path, std::ios::binary} << bytes;
     return path;
   }
-  /// Reads all of `files` through a service of one worker, each as a dataset of its own. Failed
-  /// elements come last.
+  /// Reads all of `files` through a service of one worker, each as a dataset of its own. Error rows
+  /// come last.
   std::vector<std::string> read(const std::vector<std::string>& files, sharding_policy mode) const {
     const auto each = dataset::from_tensor_slices({constant(files)}).interleave([](expr file) {
       return dataset::tfrecord(file);

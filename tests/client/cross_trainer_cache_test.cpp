@@ -58,7 +58,7 @@ protected:
             return task.window;
     return {};
   }
-  /// Waits until the window in the status satisfies `what`. False: it did not in time.
+  /// Waits until the window in the status satisfies `what`. Returns false if it did not in time.
   bool shows(const std::function<bool(const window_status&)>& what) const {
     const auto until = clock::system().now() + test::patience;
     while (clock::system().now() < until)
@@ -270,7 +270,7 @@ TEST_F(CrossTrainerCache, BeginsANewWindowWithAWorkerThatIsStartedAgain) {
   EXPECT_EQ(take(a, 100), numbers(100));
   EXPECT_EQ(take(b, 100), numbers(100));
   start_worker();
-  // Elements that the earlier worker had sent may arrive among those of the new window.
+  // Elements that the earlier worker had sent may arrive among the elements of the new window.
   for (auto* one : {&a, &b}) {
     int64_t before = 100, fresh = 0;
     while (fresh < 100) {

@@ -258,7 +258,7 @@ TEST_F(DistributeSave, AFailureIsMendedByAskingAgain) {
   start_worker();
   open_gate();
   distribute_save(held(100), path("a"), waiting());
-  // The folder is as if the last steps had failed.
+  // Brings the folder into the state in which the last steps have failed.
   fs::remove(path("a") + "/dataset.headrace");
   fs::remove_all(path("a") + "/pieces/00003");
   rows_made = 0;

@@ -10,7 +10,7 @@ constexpr int64_t total = 1'000;
 
 struct way {
   sharding_policy mode;
-  int64_t outstanding; ///< the most elements requested in advance; 0: only bytes bound them
+  int64_t outstanding; ///< the number of elements requested in advance; 0: only bytes are limited
 };
 
 class FailedElement : public testing::TestWithParam<way> {

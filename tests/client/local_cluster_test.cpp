@@ -148,7 +148,7 @@ TEST(LocalCluster, SharesOfConsumersDrivenInTurnDifferByLessThanATenth) {
   auto b = other.iterate();
   std::vector<uint8_t> seen(total);
   size_t taken[2] = {0, 0};
-  // Takes the next element. False: the end.
+  // Takes the next element. Returns false at the end.
   const auto take = [&](dataset_iterator& from, size_t& count) {
     auto x = from.next();
     if (!x || !x.value())
@@ -179,8 +179,8 @@ TEST(LocalCluster, DrainingOneConsumerAndThenTheOtherEnds) {
   auto a = dataset::range(20'000).apply(over(cluster, sharding_policy::dynamic, "drained"));
   auto b = dataset::range(20'000).apply(over(cluster, sharding_policy::dynamic, "drained"));
   auto second = b.iterate();
-  // The iterator of `b` receives elements before that of `a` starts, and later gives back those
-  // that it has not handed out.
+  // The iterator of `b` receives elements before the iterator of `a` starts, and later gives back
+  // the elements that it has not handed out.
   std::vector<int64_t> all{second.next().value().value()[0].scalar<int64_t>()};
   for (auto value : sorted_values(a)) all.push_back(value);
   while (auto rows = second.next_block()) {

@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// The elements, with -1 in place of those that failed.
+/// The elements, with -1 in place of each element that failed.
 std::vector<int64_t> values_or_failures(const dataset& from) {
   std::vector<int64_t> out;
   auto it = from.iterate();

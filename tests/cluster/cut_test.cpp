@@ -29,8 +29,8 @@ public:
   }
   relay& network(size_t worker) { return *workers_[worker].network; }
 
-  /// Reads the first block, and waits until both workers are connected. False: no block came, or a
-  /// worker was not connected in time.
+  /// Reads the first block, and waits until both workers are connected. Returns false if no block
+  /// came, or a worker was not connected in time.
   bool begin() {
     const bool came = read();
     for (auto& worker : workers_)
@@ -126,7 +126,7 @@ TEST(CutAtOnce, AConnectionCutWhileItIsGreetedIsMadeAgain) {
 }
 
 TEST(CutAtOnce, AWorkerThatCannotBeReachedIsNamed) {
-  const relay nowhere; // refuses: it forwards to nothing
+  const relay nowhere; // refuses connections, because it has no target
   const auto advertised = "127.0.0.1:" + std::to_string(nowhere.port());
   auto dispatcher = start_dispatcher();
   auto worker = start_worker(dispatcher.address, {"--advertise-data", advertised});

@@ -95,7 +95,7 @@ TEST(Dynamic, SharesOfConsumersDrivenInTurnDifferByLessThanATenth) {
   auto a = read_together(what, service.dispatcher.address, "shared").iterate();
   auto b = read_together(what, service.dispatcher.address, "shared").iterate();
   once seen{total};
-  // Takes the next element. False: the end.
+  // Takes the next element. Returns false at the end.
   const auto take = [&](dataset_iterator& from) {
     auto x = from.next();
     EXPECT_TRUE(x) << to_string(x.status());
@@ -127,7 +127,7 @@ TEST(Dynamic, DrainingOneConsumerAndThenTheOtherEnds) {
   const auto what = dataset::range(total);
   auto drained_last = read_together(what, service.dispatcher.address, "drained").iterate();
   once seen{total};
-  // This consumer receives elements first, and gives back those that its trainer has not taken.
+  // This consumer receives elements first, and gives back elements that its trainer has not taken.
   seen.add(drained_last.next().value().value()[0].scalar<int64_t>());
   auto drained_first = read_together(what, service.dispatcher.address, "drained").iterate();
   size_t of_first = 0;

@@ -44,7 +44,7 @@ struct isolated {
           out.emplace(x.address, x);
     return out;
   }
-  /// Waits until another process is the worker at the address of `who`. False: it was not in time.
+  /// Waits until another process is the worker at the address of `who`. False if it came too late.
   bool comes_again(const worker_status& who) const {
     return shows(address, [&](const service_status& now) {
       return std::ranges::any_of(now.workers, [&](const auto& x) {

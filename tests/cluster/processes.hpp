@@ -36,7 +36,7 @@ struct server_process {
     const auto line = process.read_until("listening on ", patience).value();
     address = line.substr(line.rfind(' ') + 1);
   }
-  /// The port on which it listens.
+  /// The port on which the server listens.
   uint16_t port() const {
     return static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
   }
@@ -70,7 +70,7 @@ inline void await_workers(const std::string& dispatcher, size_t count) {
     throw error{how};
 }
 
-/// Waits until the service's status satisfies `what`. False: it did not in time.
+/// Waits until the service's status satisfies `what`. Returns false if it did not in time.
 template <class Predicate>
 bool shows(const std::string& dispatcher, Predicate&& what) {
   const auto until = clock::system().now() + patience;
@@ -80,7 +80,7 @@ bool shows(const std::string& dispatcher, Predicate&& what) {
   return false;
 }
 
-/// The numbers of a range that came, and whether any came twice.
+/// Records the numbers of a range that came, and counts numbers that came again.
 class once {
 public:
   explicit once(size_t total) : seen_(total) {}

@@ -69,8 +69,8 @@ TEST(StuckThreads, AreNotThoseThatComputeForLongerThanALease) {
     auto left_behind = all.iterate();
     ASSERT_TRUE(left_behind.next());
   }
-  // This reading computes the same as the thread that was left behind, and begins later. So that
-  // thread has ended when this reading ends.
+  // This reading computes the same as the thread that was left behind, but begins later. When this
+  // reading ends, that thread has ended, too.
   auto reading = all.iterate();
   for (int i = 0; i < 2; ++i) {
     auto one = reading.next();

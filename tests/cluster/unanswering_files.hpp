@@ -31,8 +31,8 @@ public:
     std::filesystem::remove_all(folder_);
   }
 
-  /// As `read`, but destroys the iterator, and so leaves a thread of the worker behind that reads
-  /// the second file.
+  /// Calls `read` and destroys the iterator. So a thread of the worker remains that is blocked in
+  /// reading the second file.
   void leave_a_thread_behind(const std::string& dispatcher) { static_cast<void>(read(dispatcher)); }
   /// Reads the first line through the service, and returns the iterator when a worker's thread has
   /// opened the second file. That thread is requested to stop when the iterator is destroyed.

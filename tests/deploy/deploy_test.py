@@ -20,7 +20,7 @@ HELM = os.environ.get("HELM") or shutil.which("helm") or ""
 COMMAND = os.environ["HEADRACE_COMMAND"]
 FILES = ["dispatcher.yaml", "workers.yaml", "network.yaml"]
 SCALING = "autoscaling.yaml"
-#: The oldest Kubernetes release that has all fields of these files, and the newest that kubernetes_validate knows.
+#: The oldest Kubernetes release that has all fields of these files, and the newest that kubernetes_validate supports.
 RELEASES = ["1.25", kubernetes_validate.latest_version()]
 
 

@@ -23,7 +23,7 @@ uint64_t number_of(const char* variable, uint64_t otherwise) {
 struct outcome {
   std::vector<std::string> story;
   std::vector<violation> broken;
-  std::string folder; ///< the folder of records and logs; empty: it was removed
+  std::string folder; ///< the folder of records and logs; empty after the folder was removed
 };
 
 outcome try_out(const scenario& what, const std::string& logs, size_t number) {
@@ -58,7 +58,7 @@ std::string report(const scenario& what, const outcome& of, bool full) {
   return out;
 }
 
-/// Services of processes, each with one fault. Several run at a time, because they mostly wait.
+/// Services of processes, each with one fault. Several services run at a time: they mostly wait.
 ///
 /// Environment variables: HEADRACE_FAULTS is `full` (each round has all scenarios) or `drawn` (each
 /// round has one random scenario); otherwise each round has the scenarios of `short_round`.

@@ -118,7 +118,7 @@ void faulty_service::add_trainer() {
   fresh.control = std::make_unique<relay>(dispatcher_->port());
   const auto file = fmt::format("{}/trainer{}", folder_, trainers_.size());
   const auto copies = what_.off ? static_cast<int64_t>(2 * what_.workers + 1) : 1;
-  // The record has room for twice the elements, so that elements that come twice are found.
+  // The record has room for twice as many elements, so that repeated elements are recorded, too.
   fresh.record = std::make_unique<reading_record>(
     reading_record::create(file, static_cast<uint64_t>(2 * copies * what_.total)));
   const auto steps = what_.total / static_cast<int64_t>(what_.trainers)
@@ -380,14 +380,14 @@ told_history faulty_service::history() const {
   const auto f = what_.what;
   const bool over = f == fault::end;
   const auto& lease = what_.scale.lease;
-  // These faults cost no member its lease.
+  // No member's lease expires because of these faults.
   const bool harmless = f == fault::slow || f == fault::full || f == fault::clock;
   const bool trainer_hit =
     !harmless && (what_.where == place::trainer || what_.where == place::trainer_control);
   const bool worker_hit =
     !harmless && (what_.where == place::worker || what_.where == place::worker_control);
   // True if a worker ended or was replaced, or if its lease may have expired because the worker or
-  // the dispatcher was away. A fault of the connection to a worker's data port does not count.
+  // the dispatcher was stopped or unreachable. Faults of connections to data ports do not count.
   const bool worker_away = over || f == fault::roll || (f == fault::kill && worker_hit)
                            || (worker_hit && is_away(lease))
                            || (!harmless && what_.where == place::dispatcher && is_away(lease));

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr fault_scale small{
   .lease = 2s, .heartbeat = 400ms, .below = 900ms, .above = 3500ms, .rows = 40'000};
-/// The scale for faults that must not cost a lease even on a machine that is busy with other work.
+/// The scale for faults during which no lease may expire, even if the machine has other work.
 constexpr fault_scale patient{
   .lease = 5s, .heartbeat = 1s, .below = small.below, .above = small.above, .rows = small.rows};
 constexpr fault_scale large{

@@ -84,18 +84,18 @@ struct scenario {
 scenario draw(fault what, place where, std::optional<duration> length, bool off, size_t trainers,
               uint64_t seed, const fault_scale& scale, bool at_least_once = false);
 
-/// Some scenarios, with each fault at least once. The lease is two seconds, or five for faults that
-/// must not cost it.
+/// Some scenarios, with each fault at least once. The lease is two seconds, but five seconds for
+/// faults during which no lease may expire.
 std::vector<scenario> short_round(uint64_t seed);
 /// Every fault, length, mode and number of trainers, and SIGTERM to everything a hundred times.
 std::vector<scenario> full_round(uint64_t seed);
-/// A random one of the scenarios of `full_round`.
+/// A scenario that is drawn at random from those of `full_round`.
 scenario drawn_one(uint64_t seed);
 
 /// The library that moves the time of day of a process; empty: it is not installed.
 std::string clock_library();
-/// Makes the mounts of this process private to it. False: it may not mount anything. @pre the
-/// process has started no thread
+/// Makes the mounts of this process private to it. Returns false if the process may not mount
+/// anything. @pre the process has started no thread
 bool may_mount();
 
 } // namespace headrace::detail::test

@@ -31,9 +31,9 @@ struct told_trainer {
   std::optional<status> ended;
 };
 
-/// The violation of the rule of the cache; empty: none. The rule: in each life of the worker the
-/// elements rise. Elements that a worker had sent before it died may come between the elements of
-/// its next life.
+/// The violation of the rule of the cache; empty: none. The rule: the elements that a trainer is
+/// given from one life of the worker rise. Elements that a worker had sent before it died may come
+/// between the elements of its next life.
 std::string broken_rule_of_cache(const std::vector<told_trainer>& all, size_t worker_lives) {
   for (const auto& x : all) {
     // The trainer's elements are divided into as few rising sequences as possible; this set has the
@@ -302,7 +302,7 @@ private:
       const auto at = std::ranges::find(all, one.id, &told_trainer::member);
       if (at == all.end() || at->elements.empty())
         continue;
-      // The trainer joined at `begun`, and may have skipped elements before it was given any.
+      // The trainer joined at element `begun`, and may have skipped elements before its first one.
       const auto passed = at->elements.size() + one.skipped + one.lag;
       const auto begun = window.end - passed;
       const auto first = static_cast<uint64_t>(at->elements.front());

@@ -12,10 +12,10 @@ namespace headrace::detail::test {
 /// The history of one trainer process, for `judge_history`.
 struct told_reading {
   reading of;
-  /// The trainer, the dispatcher or workers were away for so long that the trainer may read an
-  /// error.
+  /// The trainer, the dispatcher or workers were stopped or unreachable for so long that the
+  /// trainer may read an error.
   bool may_fail = false;
-  bool hung = false; ///< it did not end, and was killed by the test
+  bool hung = false; ///< the trainer did not end, and was killed by the test
   duration longest_wait{};
 };
 
@@ -31,7 +31,7 @@ struct told_history {
   std::vector<told_server> servers;
   std::vector<int64_t> elements; ///< all elements of the graph, in ascending order
   bool off = false;
-  bool shared = false; ///< the readings share a job; else each has one of its own
+  bool shared = false; ///< all readings are of one job; if false, each reading has a job of its own
   /// Each row of the graph is made of one split, so that no split is lost in part.
   bool single_rows = true;
   /// A worker died or left, or its lease may have expired because the worker or the dispatcher was

@@ -50,7 +50,7 @@ public:
 
   time_point now() { return scheduler.clock().now(); }
 
-  /// Runs one message or one event of the network. False: there was none.
+  /// Runs one message or one event of the network. Returns false if there was none.
   bool step() {
     return scheduler.try_run_once() || network.try_exec_runnable() || network.read_data()
            || network.try_accept_connection();

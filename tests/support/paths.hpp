@@ -4,7 +4,7 @@
 #include <string_view>
 
 /// The paths of the files and programs that tests read and start. They are compiled into only one
-/// source: as flags of every test they would keep clones of the repository from sharing a compiler
+/// source. If they were flags of every test, clones of the repository could not share a compiler
 /// cache.
 namespace headrace::detail::test {
 

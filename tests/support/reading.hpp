@@ -31,7 +31,7 @@ struct reading {
   /// which this list is too short count as handed out last.
   std::span<const int64_t> handed_out_at;
   std::optional<status> ended; ///< the last status that the trainer read
-  std::string remark;          ///< a message to the trainer, such as a warning about a loss
+  std::string remark;          ///< the trainer's remark, such as a warning about a loss
   bool over = true;            ///< the trainer's reading ended, or it left or died
   /// The trainer died, was stopped for good, or left and its goodbye did not arrive: elements that
   /// it was handed may be unreported, and it cannot be warned any more.
@@ -85,11 +85,11 @@ inline std::optional<violation> find_repetition(std::span<const reading> group, 
 }
 
 /// Checks trainers that shared a repetition of `total` different elements: if some elements were
-/// handed to none of them, each trainer that ended without an error was given a message about the
+/// handed to none of them, each trainer that ended without an error was given a remark about the
 /// loss.
 inline std::optional<violation> find_silent_loss(std::span<const reading> group, size_t total) {
   std::set<int64_t> given;
-  const reading* content = nullptr; // ended without an error and without a message about a loss
+  const reading* content = nullptr; // the trainer ended without an error and without a remark
   bool all_over = true;
   for (const auto& r : group) {
     given.insert(r.handed_out.begin(), r.handed_out.end());

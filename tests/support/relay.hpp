@@ -55,7 +55,7 @@ public:
     for (auto fd : {listening_, wake_[0], wake_[1]}) ::close(fd);
   }
 
-  /// The port to connect to in place of the target's.
+  /// The port to which clients connect in place of the target's port.
   uint16_t port() const noexcept { return port_; }
 
   /// Forwards later connections to this port.
@@ -73,9 +73,9 @@ public:
     budget_[static_cast<int>(which)] = n;
     wake();
   }
-  /// As `cut_after` (`n` at least 1), but one byte later if necessary, so that an odd number of
-  /// bytes of the connection has passed. If all frames are of even length, the cut is inside a
-  /// frame.
+  /// Does the same as `cut_after` (`n` must be at least 1), but cuts one byte later if necessary,
+  /// so that an odd number of bytes of the connection has passed. If the lengths of all frames are
+  /// even, the cut is then inside a frame.
   void cut_inside(direction which, uint64_t n) {
     std::lock_guard hold{mutex_};
     budget_[static_cast<int>(which)] = n;

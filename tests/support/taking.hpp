@@ -10,7 +10,7 @@
 
 namespace headrace::detail::test {
 
-/// The next `n` elements, which are int64 scalars; fewer if an error or the end comes first.
+/// The next `n` elements, which are int64 scalars; fewer if an error or the end comes before.
 inline std::vector<int64_t> take(dataset_iterator& from, size_t n) {
   std::vector<int64_t> out;
   while (out.size() < n) {

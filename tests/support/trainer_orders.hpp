@@ -14,9 +14,9 @@ struct trainer_orders {
   std::string dispatcher;
   std::string record;          ///< file of its `reading_record`
   std::string graph = "range"; ///< see `read_graph`
-  /// One of "dynamic" and "off", which are sharding policies; "at_least_once", with the policy
-  /// dynamic; and, with the policy off, "cache" (`member` is the trainer's id) and "rounds"
-  /// (`member` is its index).
+  /// "dynamic" and "off": these sharding policies. "at_least_once": the policy dynamic, with this
+  /// guarantee. "cache" and "rounds": the policy off, with a cross-trainer cache (`member` is the
+  /// trainer's id) or with coordinated reads (`member` is the trainer's index).
   std::string mode = "dynamic";
   std::string job;   ///< empty: a job of its own
   int64_t total = 0; ///< the number of elements of the range at the source of the graph
@@ -91,7 +91,7 @@ inline dataset read_graph(const std::string& name, int64_t total) {
   throw std::runtime_error{"no graph is called " + name};
 }
 
-/// The values of that graph's elements, in ascending order. A trainer may get them in another one.
+/// The values of that graph's elements, in ascending order. Trainers may get another order.
 inline std::vector<int64_t> elements_of(const std::string& graph, int64_t total) {
   std::vector<int64_t> out;
   const bool no_third = graph == "filter" || graph == "several";

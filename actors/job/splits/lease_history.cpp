@@ -109,7 +109,7 @@ void lease_history::leased(const split_assigner::leased_to& x) {
     return;
   }
   const auto& splits = *x.splits;
-  // The task may still deal rows to a reader that is gone, until it is informed of that.
+  // Until the task is informed that a reader is gone, it may still deal rows to that reader.
   const auto held = of.untold != 0 ? held_by::perhaps : held_by::nobody;
   if (!all.empty() && all.back().at == held && all.back().splits.source == source
       && all.back().splits.pass == x.pass
@@ -224,9 +224,9 @@ void lease_history::on(const unheard& x) {
         one.at = lives ? held_by::perhaps : held_by::unknown;
     if (lives)
       of.untold = std::max(of.untold, x.version);
-    // The rows that the reader held go to others, or, if the task is lost, are lost. In coordinated
-    // reads the job counts them as elements, as far as the other readers were handed rows. But
-    // where splits can be read again, those that reached no reader are to be read again.
+    // The rows that the reader held go to others, or, if the task is lost, are lost: so rows before
+    // the newest ones may be missing. In coordinated reads the job counts them as elements, so they
+    // matter here only while the task lives and if splits can be read again.
     of.out_of_order |= !rounds_ || (lives && rows_.apart);
   }
   for (auto& [id, waits] : lost_) waits.erase(x.who);

@@ -165,8 +165,8 @@ private:
   };
   struct task_leases {
     std::deque<lease> all; ///< in the order in which they were leased
-    /// The number of answers for each pair of a group, named by its first source, and a pass. An
-    /// answer that is repeated, or that is for another source of the group, is not a new lease.
+    /// By the first source of a group, and by pass: the number of answers. An answer that is
+    /// repeated, or that is for another source of the group, is not a new lease.
     std::map<std::pair<uint32_t, uint64_t>, uint64_t> answered;
     /// Set when the task is lost: for each reader, the split of the newest row that it received. In
     /// coordinated reads, until the task is lost: of each reader that left, the split of the newest

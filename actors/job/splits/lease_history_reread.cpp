@@ -71,9 +71,9 @@ void lease_history::on(const kept& x) {
 void lease_history::lose_holder(const std::vector<task_id>& of) {
   if (!at_least_once())
     return;
-  // While other readers have not sent their receipts for a lost task, its leases are not kept, and
-  // `read_again` returns nothing. The history does not record which reader has which split. So all
-  // splits of the task that a reader has count as unknown, and the settlement returns them.
+  // A lost task that is not settled is not kept, so `read_again` returns none of its splits. Each
+  // split that a reader has may be one that the gone reader had: which reader has a split is not
+  // recorded. So all of these become `unknown`, and the settlement returns them to the assigner.
   for (auto id : of)
     if (const auto known = tasks_.find(id); known != tasks_.end() && lost_.contains(id))
       for (auto& one : known->second.all)

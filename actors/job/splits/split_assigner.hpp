@@ -93,8 +93,8 @@ public:
     bool continues = false;
     friend bool operator==(const leased_to&, const leased_to&) = default;
   };
-  /// The task is over: it has read the splits that it held, or gave them back before. For a lost
-  /// task see lease_history.
+  /// The task is over: it has read the splits that were leased to it, or gave them back before. For
+  /// a lost task see lease_history.
   struct task_gone {
     task_id task;
     friend bool operator==(const task_gone&, const task_gone&) = default;
@@ -124,10 +124,10 @@ public:
   /// The fact that follows from the content of a request; nullopt: the request contains nothing
   /// new.
   std::optional<fact> note(const lease_request& wanted) const;
-  /// The answer to a request, to be called after `note`: a piece or the end of the pass, and
-  /// further pieces for the following questions. Empty: the question must wait until something
-  /// changes. `beside`: tasks for whose unread splits the answer need not wait (see
-  /// waiting_leases).
+  /// Returns the answer to a request: a piece or the end of the pass, and further pieces for the
+  /// following questions. Empty: the question must wait until something changes. `beside`: tasks
+  /// for whose unread splits the answer need not wait (see waiting_leases). To be called after
+  /// `note`.
   std::vector<leased_to> decide(const lease_request& wanted, const std::set<task_id>& beside,
                                 time_point now) const;
   /// True if the answer is a repeated one: as a fact it changes nothing.
@@ -142,7 +142,7 @@ public:
   std::vector<fact> close(task_id task, const unread_splits& unread) const;
   /// The splits of the pass that a task has not begun. @pre the task has sent no later question
   std::vector<returned> give_back(task_id task, const unread_splits& unread) const;
-  /// The splits that a leaving task gives back, with those of answers that have not reached it.
+  /// The splits that a leaving task gives back, also those of answers that have not reached it.
   std::vector<returned> leave(task_id task, const unread_splits& unread) const;
   /// Records that the answers were given now. The pace of tasks is estimated from these times.
   void keep_pace(const std::vector<leased_to>& given, time_point now);

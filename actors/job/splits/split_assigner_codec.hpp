@@ -16,7 +16,7 @@ void write_lease(schema::LeasedTo::Builder out, const split_assigner::leased_to&
 result<split_assigner::leased_to> read_lease(schema::LeasedTo::Reader in);
 
 void write_fact(schema::JobFact::Builder out, const split_assigner::fact& what);
-/// @pre `in` holds a fact of `split_assigner`.
+/// @pre `in` contains a fact of `split_assigner`
 result<split_assigner::fact> read_split_fact(schema::JobFact::Reader in);
 
 template <>

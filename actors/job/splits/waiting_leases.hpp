@@ -25,9 +25,9 @@ public:
   const std::set<task_id>& beside(const lease_request& question) const;
 
   /// If tasks wait only for each other: the answer to one of their questions, without regard to the
-  /// unread splits of these tasks. The fewer other inputs there are of which zips hold rows while
-  /// they read a source, the sooner a question about this source is chosen, because a zip loses the
-  /// rows that it holds when the pass of the source ends. Empty: no tasks wait only for each other.
+  /// unread splits of these tasks. Empty: no tasks wait only for each other. Questions about the
+  /// sources with the lowest `read_behind` are chosen first: a zip holds rows of that number of
+  /// other inputs, and loses them when the pass of the source ends.
   std::vector<split_assigner::leased_to> give_way(const split_assigner& splits,
                                                   time_point now) const;
 

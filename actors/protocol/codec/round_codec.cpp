@@ -15,7 +15,7 @@ void write_round_epoch(schema::RoundEpoch::Builder out, const round_epoch& what)
 round_epoch read_round_epoch(schema::RoundEpoch::Reader in) {
   round_epoch out{in.getNumber(), in.getFirstRound(), {}};
   for (auto x : in.getTasks()) out.tasks.push_back({task_id{x.getTaskId()}, x.getFirstGroup()});
-  // An epoch without tasks is read as epoch 0: none was agreed on yet.
+  // An epoch without tasks is read as epoch 0, which means that no epoch was agreed on yet.
   return out.tasks.empty() ? round_epoch{} : out;
 }
 

@@ -29,7 +29,7 @@ link_message write_message(uint32_t channel, const from_consumer& what);
 link_message write_message(uint32_t channel, const from_task& what);
 /// Passes the block in memory, without encoding it, for a link that is `in_process`.
 link_message share_block(uint32_t channel, const stream_block& what);
-/// `packed`: compressed with snappy.
+/// `packed`: the block is compressed with snappy.
 link_message write_block(uint32_t channel, const stream_block& what, bool packed);
 
 } // namespace headrace::detail

@@ -21,7 +21,7 @@ bool is_cluster_address(std::string_view text);
 /// first running pod, by name, that SELECTOR matches in the namespace of the pod in which this
 /// process runs, at PORT.
 ///
-/// `unavailable` if a later call may succeed: no such pod runs, or the API server cannot be
+/// Returns `unavailable` if a later call may succeed: no such pod runs, or the API server cannot be
 /// reached. `failed_precondition` and `invalid_argument` name the variable, file or answer that is
 /// missing or wrong.
 result<std::string> resolve_cluster_address(std::string_view text);

@@ -14,8 +14,8 @@ namespace headrace::detail::command {
 /// names another server (`http://127.0.0.1:8001` for `kubectl proxy`; without TLS no token is
 /// sent), and KUBERNETES_ACCOUNT another folder with these three files.
 ///
-/// `unavailable` if no such pod runs, or the API server does not answer. Other errors name the
-/// variable, file or answer that is missing or wrong.
+/// Returns `unavailable` if no such pod runs, or the API server does not answer. Other errors name
+/// the variable, file or answer that is missing or wrong.
 result<std::string> running_pod(std::string_view selector);
 
 } // namespace headrace::detail::command

@@ -5,8 +5,8 @@
 
 namespace headrace::detail::command {
 
-/// After the command has succeeded: drains the workers of this process, once no other command needs
-/// them. For rank 0: waits for the ends of the other ranks, and drains all workers.
+/// To be called after the command has succeeded. Drains the workers of this process when no other
+/// command needs them. Rank 0 waits until the other ranks have ended, and drains all workers.
 status end_rank(run_process& self);
 
 } // namespace headrace::detail::command

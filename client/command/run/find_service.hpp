@@ -6,9 +6,9 @@
 
 namespace headrace::detail::command {
 
-/// For all processes but that of rank 0: waits until the dispatcher of rank 0 answers, and sets
-/// `service`, `local` and, by the directory, `token`. For a process without a rank, `directory` is
-/// then that of the run to which it adds its workers.
+/// To be called in all processes except that of rank 0. Waits until the dispatcher of rank 0
+/// answers, and sets `service`, `local` and, if there is a directory, `token`. If the process has
+/// no rank, sets `directory` to that of the run to which the process adds its workers.
 status find_service(run_process& self, time_point until);
 
 } // namespace headrace::detail::command

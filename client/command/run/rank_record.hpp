@@ -8,14 +8,14 @@
 
 namespace headrace::detail::command {
 
-/// Records in the directory that this process has the rank; an error if another process has it.
-/// Does nothing if the process has no rank or the run no directory; so do the functions below.
+/// Records in the directory that this process has its rank; returns an error if another process has
+/// that rank. Like the functions below, it does nothing if there is no rank or no directory.
 status claim_rank(const run_process& self);
 /// Records the progress of the rank. An error is printed.
 void note_rank(const run_process& self, const std::string& state);
 /// Records that the rank has ended. There are two processes, the child that runs the command and
 /// its guarding parent (`run_guarded`): when one of them is killed, this function is called in the
-/// other. `process`: the number of both.
+/// other. `process`: the random number that identifies both.
 void note_rank_killed(const run_options& options, const std::string& process);
 
 } // namespace headrace::detail::command

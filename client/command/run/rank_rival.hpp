@@ -7,10 +7,10 @@
 
 namespace headrace::detail::command {
 
-/// The rival of this process in a status (`rival_of`); none if the processes meet in a directory,
-/// where the records of the ranks show it.
+/// The rival of this process in a status (`rival_of`). There is none if the processes meet in a
+/// directory: there, a second process with the same rank is found by the records of the ranks.
 rival rival_in(const run_process& self, const service_status& now);
-/// The error if there is a rival.
+/// The error for a process whose rank is also that of the rival `by`.
 status rank_is_taken(const run_process& self, const rival& by);
 
 } // namespace headrace::detail::command

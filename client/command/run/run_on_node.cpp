@@ -28,7 +28,7 @@ namespace {
 
 class node_run {
 public:
-  /// The arguments of `run_process`.
+  /// Takes the arguments of `run_process`.
   node_run(const run_options& options, std::string process, int signals)
     : self_(options, std::move(process), signals) {}
 

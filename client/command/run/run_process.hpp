@@ -18,9 +18,9 @@ namespace headrace::detail::command {
 /// The name of this host.
 std::string host_name();
 
-/// One process of a run: its servers, and what it knows of the run. The functions that use it are
-/// in a file for each part of a run: `start_service` or `find_service`, `claim_rank`,
-/// `await_ranks`, `run_command`, `end_rank`.
+/// One process of a run: its servers, and its data about the run. The functions that use it are in
+/// a file for each part of a run: `start_service` or `find_service`, `claim_rank`, `await_ranks`,
+/// `run_command`, `end_rank`.
 struct run_process {
   /// `process`: a random number that identifies this process and its guarding parent together (see
   /// `run_guarded`). `signals`: the descriptor that `run_guarded` passes to its body. `options`

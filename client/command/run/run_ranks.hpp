@@ -46,9 +46,9 @@ public:
   /// True if the rank is to be considered. `record`: the rank's record; null: there is none.
   using question = std::function<bool(int rank, const run_progress* record)>;
 
-  /// Returns the ranks that matter and have not ended. A rank counts as ended if its record has the
-  /// state `state` or "ended", or if it has workers and either all of them have left or none has
-  /// been alive for ten seconds. `now`: null if the service did not answer.
+  /// Returns the ranks for which `matters` is true and that have not ended. A rank counts as ended
+  /// if its record has the state `state` or "ended", or if it has workers and either all of them
+  /// have left or none has been alive for ten seconds. `now`: null if the service did not answer.
   std::vector<int> look(const service_status* now, rank_records records, const run_rank& own,
                         const question& matters, const std::string& state, time_point at);
 
@@ -66,8 +66,8 @@ struct rival {
 };
 
 /// The rival of this process in a status. `process`: the random number of this process. `here_for`:
-/// how long it has run. `remembers`: the dispatcher keeps its state on the disk, so that it also
-/// lists workers that left it in an earlier run.
+/// how long this process has run. `remembers`: the dispatcher keeps its state on the disk, so that
+/// it also lists workers that left it in an earlier run.
 rival rival_of(const service_status& now, int rank, const std::string& process, duration here_for,
                bool remembers);
 

@@ -67,9 +67,9 @@ private:
            if (of.listened && how.code == static_cast<int>(exit_code::cannot_listen)
                && &of != &servers_.at("dispatcher"))
              of.port = 0;
-           // A restart does not help if the options of the server are invalid or the dispatcher
-           // refuses it (the exit codes), or if the server ended with an error before it had ever
-           // listened, and did not crash.
+           // A restart does not help if the exit code shows that the options of the server are
+           // invalid or that the dispatcher refuses it, or if the server ended with an error before
+           // it had ever listened, and did not crash.
            const auto is = [&](exit_code x) { return how == process_end{static_cast<int>(x), 0}; };
            return is(exit_code::failure) || is(exit_code::usage) || is(exit_code::version_mismatch)
                   || (!of.listened && how != process_end{} && !is_restarted(how));

@@ -22,7 +22,7 @@ result<uint64_t> parse_bytes(std::string_view text);
 /// The items of a list in one argument, separated by commas; an item may be empty.
 std::vector<std::string> between_commas(std::string_view text);
 
-/// An option whose value is a positive length of time, shown with `into`'s value as the default.
+/// Adds an option for a positive length of time. The help shows `into`'s value as the default.
 CLI::Option* add_duration(CLI::App& app, const std::string& name, duration& into,
                           const std::string& help);
 

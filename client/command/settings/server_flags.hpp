@@ -19,18 +19,18 @@ namespace headrace::detail::command {
 /// environment variables for these files.
 void add_tls_flags(CLI::App& app, tls_options& into);
 
-/// The option `--dispatcher` of a client.
+/// Adds the option `--dispatcher` of a client.
 void add_service_flag(CLI::App& app, std::string& into);
 /// To be called after parsing: if `--dispatcher` was not given and HEADRACE_SERVICE is set, `into`
 /// gets the value of the variable. Throws `CLI::ValidationError` if `into` is not an address.
 void settle_service(const CLI::App& app, std::string& into);
 
-/// The option `--plugin` of a command that runs pipelines without a server.
+/// Adds the option `--plugin` of a command that runs pipelines without a server.
 void add_plugin_flag(CLI::App& app, std::vector<std::string>& into);
 /// The functions of these plug-ins. Throws `error`.
 function_finder functions_of(const std::vector<std::string>& plugins);
 
-/// Ends the process at once and prints the reason.
+/// Prints the reason, and ends the process at once.
 [[noreturn]] void end_process(const std::string& name, const status& why, exit_code code);
 /// A callback for a server that cannot continue: it ends the process, with the exit code that
 /// corresponds to the reason. `name`: the name of the command, for the message.

@@ -13,7 +13,7 @@
 namespace headrace::detail::command {
 
 /// Requests the status of a service at an interval, on a thread of its own, and calls a function
-/// with each answer.
+/// with each status that it receives. Requests that fail are ignored.
 class status_watch {
 public:
   using question = std::function<result<service_status>()>;

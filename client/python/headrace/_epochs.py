@@ -15,16 +15,16 @@ _KNOWN_TYPE = multiprocessing.sharedctypes.RawArray("q", 1 + 2 * _KEPT)
 
 
 def mixed(*numbers: int) -> int:
-    """One number of 64 bits that depends on all of these."""
+    """One number of 64 bits that depends on all of these numbers."""
     text = ",".join(str(x) for x in numbers).encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
 
 
 class Epochs:
-    """Counts iterations. Processes that are spawned with the object share the count with this one.
+    """Counts iterations. Processes that are spawned with the object share the count with this process.
 
     A process begins an iteration with a key that is the same in all processes which take part in the iteration, and
-    differs from those of other iterations; the first process that begins it increases the count.
+    differs from the keys of other iterations; the first process that begins the iteration increases the count.
     """
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from .errors import UnimplementedError
 
 _INPUT_ONLY = "headrace.distribute.LocalStrategy and ProcessStrategy divide the input; the framework trains"
 
-#: By module or class, the names that are missing, each with its replacement; empty: there is none.
+#: By module or class, the names that are missing, each with its replacement; an empty text: there is no replacement.
 MISSING: dict[str, dict[str, str]] = {
     "": {
         "DeviceSpec": "elements are on the CPU; headrace.torch and headrace.jax hand them on",

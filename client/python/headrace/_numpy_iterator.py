@@ -1,5 +1,5 @@
-"""The class of iterators whose elements are numpy values, as ``tf.data.NumpyIterator``. Every iterator is one
-here.
+"""The class of iterators whose elements are numpy values, as ``tf.data.NumpyIterator``. In headrace, every iterator of
+a dataset is an instance of this class.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from . import _core
 
 
 def _next(self: Any) -> Any:
-    """The next element, as the function ``next`` gives it. Raises ``StopIteration`` at the end.
+    """The next element, as the function ``next`` returns it. Raises ``StopIteration`` at the end.
 
     >>> Dataset.range(2).as_numpy_iterator().next()
     np.int64(0)

@@ -88,7 +88,7 @@ class Optional:
 def get_next_as_optional(iterator: Any) -> Optional:
     """An iterator's next element, or an ``Optional`` without a value at the end.
 
-    Raises the error of an element that failed, and ``TypeError`` for a value that is not an iterator of a dataset.
+    Raises the element's error if the element failed, and ``TypeError`` for a value that is no iterator of a dataset.
 
     >>> hr.experimental.get_next_as_optional(iter(Dataset.range(3)))
     Optional(np.int64(0))

@@ -100,8 +100,8 @@ class _Missing:
 
 
 class AutotuneAlgorithm(enum.IntEnum):
-    """How the numbers are chosen that are ``AUTOTUNE`` in a dataset. All values are accepted and have no effect:
-    headrace uses its own algorithm.
+    """The algorithm that chooses the numbers which are ``AUTOTUNE`` in a dataset. All values are accepted and have no
+    effect: headrace uses its own algorithm.
 
     >>> options = hr.Options()
     >>> options.autotune.autotune_algorithm = AutotuneAlgorithm.STAGE_BASED
@@ -313,8 +313,8 @@ def measured(options: Options) -> tuple[Any, str, bool] | None:
 
 
 def of_graph(options: Options) -> tuple[bool | None, bool | None, int | None, int | None, str | None]:
-    """The arguments deterministic, autotune, threads, memory and compression of ``_core.options``. None for an option
-    that is not set or is 0 (no bound), and for the compression.
+    """The arguments deterministic, autotune, threads, memory and compression of ``_core.options``. An argument is None
+    if its option is not set, or is 0 (no bound). The compression is always None.
     """
     given = options._given()
     threads = given.get("threading.private_threadpool_size") or given.get("autotune.cpu_budget") or None

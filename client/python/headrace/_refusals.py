@@ -16,7 +16,7 @@ from . import _core
 from .errors import OperatorNotAllowedInGraphError, OpError
 
 #: The file of the functions that replace Python's ``len``, ``int`` and others. If one of these calls Python's
-#: function and this fails, the error is treated as an error of the user's call.
+#: function and that function fails, the error is treated as an error of the user's call.
 _FOR_PYTHONS = os.path.join("_control_flow", "python_functions.py")
 _OURS = (os.path.dirname(__file__), os.path.dirname(np.__file__), "<frozen ")
 _STANDARD = tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib"))

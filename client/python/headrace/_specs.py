@@ -197,7 +197,9 @@ def spec_of_leaf(dtype: str, dims: tuple[int | None, ...] | None, nesting: int =
 
 
 def map_structure(f: Callable[[Any], Any], value: Any) -> Any:
-    """``f`` of every leaf of nested tuples and dicts, which keep their classes, and of the parts of ragged tensors."""
+    """Nested tuples and dicts of the same classes, with the result of ``f`` in place of each leaf, and of each part of
+    a ragged tensor.
+    """
     if isinstance(value, (tuple, dict)):
         return with_parts(lambda part: map_structure(f, part), value)
     if hasattr(value, "_ragged_parts"):

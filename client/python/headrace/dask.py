@@ -79,7 +79,7 @@ class _Actors(Launcher):
             raise NotFoundError(f"there is no {place}")
         try:
             return self._futures[place].result(timeout)
-        except (TimeoutError, asyncio.TimeoutError):  # two classes before Python 3.11
+        except (TimeoutError, asyncio.TimeoutError):  # these are two classes before Python 3.11
             raise DeadlineExceededError(f"Dask did not begin the {place} within {timeout:.1f} s") from None
         except Exception as error:
             text = str(error)

@@ -123,8 +123,8 @@ def assert_greater_equal(x: Any, y: Any, message: str | None = None, summarize: 
 
 def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str | None = None, summarize: Any = None,
                 name: str | None = None) -> Tensor:
-    """``x``, or an error of the element unless ``|x - y| < atol + rtol * |y|``; a tolerance of None stands for ten
-    times the dtype's step at 1.
+    """``x``, or an error of the element unless ``|x - y| < atol + rtol * |y|``. A tolerance of None stands for ten
+    times the distance from 1 to the next larger number of the dtype.
 
     ``x`` and ``y`` are floats or complex numbers. The tolerances are numbers, or tensors of the dtype of ``|x|``.
 
@@ -206,12 +206,12 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
 
 def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
     """From now on, the results of functions are checked for NaN and infinite values. An element with such a result
-    fails, with an error that has the line in the user's function.
+    fails, with an error that names the line in the user's function.
 
     The checks apply to functions that are traced afterwards, until ``disable_check_numerics``, and to each
     floating-point result that is used. Functions that only move values, such as ``reshape`` and ``where``, are not
-    checked, nor are the tensors that the traced function is given. The arguments are accepted without effect: the
-    error has one line only.
+    checked, nor are the tensors that the traced function is given. The arguments are accepted without effect, because
+    the error names only one line.
 
     >>> hr.debugging.enable_check_numerics()
     >>> ds = Dataset.from_tensor_slices([4.0, 0.0]).map(lambda x: 1 / x)

@@ -142,7 +142,7 @@ class DType:
 
     def __hash__(self) -> builtins.int:
         # A numpy dtype is equal to the DType of the same name. Their hashes are equal, too, so that a dict with a key
-        # of one kind can be searched with the other kind. (Not for bfloat16, which numpy itself does not have.)
+        # of one kind can be searched with the other kind. The hashes differ for bfloat16, which numpy itself lacks.
         return hash(self._name if self._name == "bfloat16" else np.dtype(self.as_numpy_dtype))
 
     def __repr__(self) -> str:

@@ -134,7 +134,8 @@ class OperatorNotAllowedInGraphError(TypeError, ValueError):
 
 def _make(code: int, message: str, made: bool = False) -> OpError:
     """The error with this code; called by the extension module. ``made``: false if the error occurred while an
-    element was read, otherwise true: then it may be about what a dataset or a function is made of.
+    element was read, otherwise true. If it is true, the error is an ``ArgumentError`` in place of an
+    ``InvalidArgumentError``.
     """
     kind = _by_code.get(code, UnknownError)
     return (ArgumentError if made and kind is InvalidArgumentError else kind)(message)

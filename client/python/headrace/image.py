@@ -127,7 +127,7 @@ def decode_and_crop_jpeg(contents: Any, crop_window: Any, channels: int = 0, rat
 
 
 def extract_jpeg_shape(contents: Any, output_type: Any = dtypes.int32, name: str | None = None) -> Tensor:
-    """[height, width, channels] of a JPEG, by its header alone.
+    """The vector [height, width, channels] of a JPEG. Only the header is read.
 
     >>> images.map(hr.image.encode_jpeg).map(hr.image.extract_jpeg_shape).get_single_element()
     array([2, 2, 3], dtype=int32)

@@ -161,7 +161,7 @@ def parse_single_example(serialized: Any, features: Mapping[str, Any], example_n
 
 def parse_example(serialized: Any, features: Mapping[str, Any], example_names: Any = None,
                   name: str | None = None) -> dict[str, Tensor]:
-    """A vector of serialised ``tf.train.Example``s (as of ``batch``) as a dict of tensors with a new first axis.
+    """A vector of serialised ``tf.train.Example``s (as ``batch`` makes it) as a dict of tensors with a new first axis.
 
     ``VarLenFeature`` and ``FixedLenSequenceFeature`` are filled to the length of the longest example, with zeros,
     empty strings, or the ``default_value``. ``SparseFeature`` is read as in ``parse_single_example``. An example that

@@ -34,7 +34,7 @@ _OF_KERAS = {
 
 
 def _leaves(spec: Any) -> Iterator[Any]:
-    """As `flatten`, but ragged tensors are leaves."""
+    """The leaves of a nest, of which each ragged tensor is one leaf, unlike in `flatten`."""
     if isinstance(spec, (tuple, dict)):
         for part in spec.values() if isinstance(spec, dict) else spec:
             yield from _leaves(part)
@@ -100,7 +100,7 @@ class DataAdapter(_DataAdapter):
         return self._dataset.as_numpy_iterator()
 
     def _pass(self, builds: bool) -> Iterator[Any]:
-        """The batches of an epoch. ``builds``: only its first batch, with which the next epoch then begins.
+        """The batches of an epoch. If ``builds`` is true, only the first batch, which the next epoch returns again.
 
         Keras makes more of these iterators than it reads, so an iteration of the dataset begins only when the first
         batch is requested.
@@ -124,7 +124,7 @@ class DataAdapter(_DataAdapter):
         return self._pass(_builds(sys._getframe(1)))
 
     def get_jax_iterator(self) -> Iterator[Any]:
-        """As ``get_numpy_iterator``: JAX accepts numpy's arrays.
+        """The batches of an epoch, as numpy's arrays, which JAX accepts.
 
         >>> import headrace.keras
         >>> [x.tolist() for x in hr.keras.DataAdapter(hr.Dataset.range(3).batch(2)).get_jax_iterator()]
@@ -203,7 +203,7 @@ class DataAdapter(_DataAdapter):
 
     @property
     def partial_batch_size(self) -> int | None:
-        """None: if the size of batches is known, all batches have it.
+        """Always None, because if the size of batches is known, the last batch has this size, too.
 
         >>> import headrace.keras
         >>> hr.keras.DataAdapter(hr.Dataset.range(8).batch(4)).partial_batch_size

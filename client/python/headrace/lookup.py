@@ -56,7 +56,7 @@ class KeyValueTensorInitializer(_Initializer):
 
 
 class TextFileIndex:
-    """Values for ``key_index`` and ``value_index`` of ``TextFileInitializer`` that are no numbers of columns.
+    """Values of ``key_index`` and ``value_index`` of ``TextFileInitializer`` that stand for no column.
 
     >>> hr.lookup.TextFileIndex.WHOLE_LINE, hr.lookup.TextFileIndex.LINE_NUMBER
     (-2, -1)

@@ -1,8 +1,8 @@
 """Random numbers for traced functions. Named as in ``tf.random``.
 
-The results of the functions named ``stateless_...`` depend on their arguments alone. ``seed`` is an integer vector of
-two, which may be computed for each element: ``headrace.stack([7, index])``. The same seed gives the same numbers on
-every machine.
+The results of the functions named ``stateless_...`` depend on their arguments alone. ``seed`` is a vector of two
+integers, which may be computed for each element: ``headrace.stack([7, index])``. The same seed gives the same numbers
+on every machine.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ def set_seed(seed: int) -> None:
     """Sets the seed of the process: datasets that are made later draw the same numbers in every run of the program.
 
     As in TensorFlow, ``shuffle``, ``Dataset.random``, ``list_files``, ``sample_from_datasets`` and other random
-    datasets that are made without a ``seed`` get one that depends on how many such datasets were made since this
-    call. For a dataset with a ``seed``, the numbers depend on that seed and on the seed of the process. The same
-    calls in the same order give the same elements, but not the elements of TensorFlow.
+    datasets that are made without a ``seed`` get a seed that depends on the number of such datasets that were made
+    since this call. For a dataset with a ``seed``, the numbers depend on that seed and on the seed of the process. The
+    same calls in the same order give the same elements, but not the elements of TensorFlow.
 
     The seed also determines the numbers that functions of later datasets draw for each element
     (``headrace.random.uniform``, ``headrace.image.random_crop``): they differ between elements, passes and iterations.
     The seed has this effect also on the workers of a service (with other numbers than in this process) and in
-    datasets that are saved, but not on workers that share the elements under ``dynamic``. There is a
-    ``RuntimeWarning`` for these: use ``stateless_uniform`` and the other functions that take seeds. The seed has no
-    effect on datasets that were made before, on other processes, or on the modules ``random`` of Python and numpy.
+    datasets that are saved, but not on workers that share the elements under ``dynamic``: for those a
+    ``RuntimeWarning`` is issued, and the functions named ``stateless_...``, which take seeds, should be used. The seed
+    has no effect on datasets that were made before, on other processes, or on the modules ``random`` of Python and
+    numpy.
 
     Raises ``TypeError`` for a value that is not an integer.
 
@@ -117,8 +118,8 @@ def stateless_categorical(logits: Any, num_samples: int, seed: Any, dtype: Any =
 
 def categorical(logits: Any, num_samples: int, dtype: Any = None, seed: Any = None,
                 name: str | None = None) -> Tensor:
-    """As ``stateless_categorical``, but drawn anew for each element and in each pass; in ``map``, ``filter``,
-    ``take_while`` and ``scan`` only.
+    """Like ``stateless_categorical``, but the numbers are drawn anew for each element in each pass. Only functions of
+    ``map``, ``filter``, ``take_while`` and ``scan`` may call this.
 
     >>> import headrace as hr
     >>> list(hr.Dataset.range(1).map(lambda x: hr.random.categorical([[-1e9, 0.0]], 3)))
@@ -140,8 +141,8 @@ def fold_in(seed: Any, data: int) -> Tensor:
 
 
 def element_seed(salt: int) -> Tensor:
-    """A seed for each element, for the functions named ``stateless_...``: an int64 vector of two. It differs between
-    the elements, and between passes.
+    """A seed for each element, for the functions named ``stateless_...``: a vector of two int64. It differs between the
+    elements, and between passes.
 
     Equal salts in one function give equal seeds. May be called only in functions of ``map``, ``filter``,
     ``take_while`` and ``scan``.
@@ -168,8 +169,8 @@ def _drawn_seed(seed: Any) -> Tensor:
 
 def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, seed: Any = None,
             name: str | None = None) -> Tensor:
-    """As ``stateless_uniform``, but drawn anew for each element and in each pass; in ``map``, ``filter``,
-    ``take_while`` and ``scan`` only.
+    """Like ``stateless_uniform``, but the numbers are drawn anew for each element in each pass. Only functions of
+    ``map``, ``filter``, ``take_while`` and ``scan`` may call this.
 
     Two calls with the same ``seed`` in one function draw the same numbers. With a ``seed``, each iteration draws the
     same numbers, if no other call in the function draws without a seed.
@@ -184,8 +185,8 @@ def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes
 
 def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
            name: str | None = None) -> Tensor:
-    """As ``stateless_normal``, but drawn anew for each element and in each pass; in ``map``, ``filter``,
-    ``take_while`` and ``scan`` only.
+    """Like ``stateless_normal``, but the numbers are drawn anew for each element in each pass. Only functions of
+    ``map``, ``filter``, ``take_while`` and ``scan`` may call this.
 
     >>> Dataset.range(1).map(lambda x: hr.random.normal([2, 3])).get_single_element().shape
     (2, 3)
@@ -195,7 +196,7 @@ def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.f
 
 def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
                      name: str | None = None) -> Tensor:
-    """As ``stateless_truncated_normal``, but drawn anew for each element and in each pass.
+    """Like ``stateless_truncated_normal``, but the numbers are drawn anew for each element in each pass.
 
     >>> all(-2 < x < 2 for x in Dataset.range(9).map(lambda x: hr.random.truncated_normal([])))
     True

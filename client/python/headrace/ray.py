@@ -76,7 +76,7 @@ class _ServerActor:
             return "", str(error)
 
     def about(self) -> dict[str, Any] | None:
-        """The data that a program needs to use the service; for the dispatcher's actor."""
+        """The data that a program needs to use the service. Only the dispatcher's actor has it."""
         return self._about
 
     def set_about(self, about: dict[str, Any]) -> None:

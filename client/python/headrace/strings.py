@@ -47,7 +47,7 @@ def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
 
 
 def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """Converts ASCII letters to upper case; with ``encoding="utf-8"`` by Unicode's full case mapping.
+    """Converts ASCII letters to upper case; with ``encoding="utf-8"`` all letters, by Unicode's full case mapping.
 
     >>> Dataset.from_tensors("ab").map(upper).get_single_element()
     b'AB'
@@ -56,7 +56,7 @@ def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
 
 
 def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """Converts ASCII letters to lower case; with ``encoding="utf-8"`` by Unicode's full case mapping.
+    """Converts ASCII letters to lower case; with ``encoding="utf-8"`` all letters, by Unicode's full case mapping.
 
     >>> Dataset.from_tensors("AB").map(lower).get_single_element()
     b'ab'

@@ -77,7 +77,7 @@ class IterableDataset(torch.utils.data.IterableDataset):
 
     Each process of training (rank) and each worker of its DataLoader is a consumer. If the dataset is distributed with
     a job name, the consumers share that job's elements. Otherwise each consumer makes the whole pass and takes every
-    n-th element, so that all passes need the same order: an order without a seed of its own is drawn by ``seed`` and
+    n-th element, so all passes must have the same order: an order without a seed of its own is drawn by ``seed`` and
     the number of the epoch; without ``seed``, the workers of one DataLoader use one seed for each epoch.
     DataLoader workers must be spawned once headrace was used in the process (``multiprocessing_context="spawn"``).
 
@@ -189,7 +189,7 @@ class IterableDataset(torch.utils.data.IterableDataset):
         while True:
             own = before == 0
             before = consumers - 1 if own else before - 1  # also if the element fails
-            # `state_dict` describes the newest iteration, so older ones do not change the count.
+            # `state_dict` describes the newest iteration, so older iterations do not change the count.
             if self._at is at:
                 self._before = before
             try:
@@ -246,6 +246,6 @@ class IterableDataset(torch.utils.data.IterableDataset):
         if "before" in state:
             self._loaded["before"] = int(state["before"])
         self._epochs.next = self._loaded["epoch"]
-        # An iteration that was left is not what `state_dict` describes from now on.
+        # From now on `state_dict` does not describe an iteration that the program has left.
         self._at = None
         self._elsewhere = False

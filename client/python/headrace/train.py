@@ -1,6 +1,6 @@
 """Records for training: the messages that ``headrace.io.parse_example`` reads, for writing. Named as in ``tf.train``.
 
-They are message classes of the package ``protobuf``, which is imported when the first of them is used. So they have
+The records are message classes of the package ``protobuf``, which is imported when one is first used. So they have
 the methods (``SerializeToString``, ``FromString``, ``HasField``, ``CopyFrom`` ...), the text form and the errors
 (``google.protobuf.message.DecodeError`` for damaged bytes) of that package. ``ClusterSpec`` is the class
 ``headrace.distribute.cluster_resolver.ClusterSpec``.

@@ -9,14 +9,14 @@ namespace headrace::detail::python {
 /// The Python type of the strings in elements.
 enum class strings_as : uint8_t {
   bytes,
-  values, ///< bytes that equal str, too: see string_value.hpp
+  values, ///< bytes that also compare equal to a str: see string_value.hpp
 };
 
 /// Makes Python objects of rows: numpy scalars, bytes, and arrays that share the block's memory
 /// (and keep it alive), in tuples and dicts.
 class element_writer {
 public:
-  /// Throws UnimplementedError if numpy has no such dtype.
+  /// Throws UnimplementedError if numpy has no dtype for a component of `spec`.
   explicit element_writer(element_spec spec, strings_as strings = strings_as::bytes);
 
   void give_strings(strings_as how) { strings_ = how; }
@@ -48,11 +48,11 @@ private:
   std::vector<nb::object> makers_; ///< the results of `maker_of`, in the order of their use
   std::vector<leaf> leaves_;
   element held_;
-  nb::object owner_; ///< a capsule that keeps the block, made when an array needs it
+  nb::object owner_; ///< a capsule that keeps the block alive, made when an array first needs it
   size_t name_ = 0, maker_ = 0;
 };
 
-/// The numpy dtype for `type`; strings have `object`. bfloat16 needs the package ml_dtypes.
+/// The numpy dtype for `type`; it is `object` for strings. bfloat16 needs the package ml_dtypes.
 nb::object numpy_dtype(dtype type);
 
 } // namespace headrace::detail::python

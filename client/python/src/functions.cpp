@@ -55,7 +55,7 @@ extent extent_of(nb::handle x) {
 /// The extents in a list of ints and tensors, or in a tensor.
 extents extents_of(nb::handle dims) {
   if (nb::isinstance<expr>(dims))
-    return extents(nb::cast<expr>(dims)); // braces would make it one extent
+    return extents(nb::cast<expr>(dims)); // `extents{...}` would be a list of one extent
   std::vector<extent> out;
   for (auto x : nb::borrow<nb::list>(dims)) out.push_back(extent_of(x));
   return extents{std::move(out)};

@@ -78,9 +78,9 @@ void bind_reading(nb::module_& m) {
       "TensorSpec(shape=(), dtype=headrace.int64, name=None)\n")
     .def(
       "save", &reading::save,
-      "Where it stands, after the elements that were given: bytes for restore, here or in "
-      "another process. Raises FailedPreconditionError once it is closed, and UnimplementedError "
-      "if elements come from a service.\n\n"
+      "Returns the position after the elements that were handed out, as bytes for restore in this "
+      "or another process. Raises FailedPreconditionError if the iterator is closed, and "
+      "UnimplementedError if elements come from a service.\n\n"
       ">>> it = iter(Dataset.range(3))\n"
       ">>> first, record = next(it), it.save()\n"
       ">>> list(Dataset.range(3).restore(record))\n"
@@ -90,8 +90,8 @@ void bind_reading(nb::module_& m) {
       [](reading& self, nb::bytes record) {
         self.restore(buffer::copy_of(record.data(), record.size()));
       },
-      "Goes on where an iterator of an equal dataset stood when it gave this record. Raises "
-      "InvalidArgumentError or DataLossError for a record of another dataset, or a damaged one.\n\n"
+      "Continues at the position that save of an iterator of an equal dataset returned. Raises "
+      "InvalidArgumentError for a position of another dataset, DataLossError for a damaged one.\n\n"
       ">>> it = iter(Dataset.range(2))\n"
       ">>> record = it.save()\n"
       ">>> first = next(it)\n"
@@ -100,9 +100,9 @@ void bind_reading(nb::module_& m) {
       "np.int64(0)\n")
     .def_prop_ro(
       "ignored", &reading::ignored,
-      "How many failed elements ignore_errors has left out so far, of those read ahead, too; what "
-      "a restored iterator has to read again counts again. What a service leaves out is in its "
-      "status.\n\n"
+      "The number of failed elements that ignore_errors has left out so far, including those read "
+      "ahead. Elements that a restored iterator reads again are counted again. The number that a "
+      "service has left out is in its status.\n\n"
       ">>> it = iter(Dataset.range(3).map(lambda x: 4 // x).ignore_errors())\n"
       ">>> list(it), it.ignored\n"
       "([np.int64(4), np.int64(2)], 1)\n")
@@ -118,7 +118,7 @@ void bind_reading(nb::module_& m) {
       nb::cast<reading&>(x).give_string_values();
       return x;
     },
-    nb::sig("def give_string_values(x: Iterator) -> Iterator"), "Its strings equal str, too.");
+    nb::sig("def give_string_values(x: Iterator) -> Iterator"), "The strings of its elements also equal str.");
   m.def("leave", [] {
     leave();
     reading::close_all();

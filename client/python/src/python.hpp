@@ -33,10 +33,10 @@ inline nb::object text_of(std::string_view x) {
     PyUnicode_DecodeUTF8(x.data(), static_cast<Py_ssize_t>(x.size()), "backslashreplace"));
 }
 
-/// The origin of an error: a call that makes an object, or an element that was read.
+/// The cause of an error: a call that makes an object, or an element that was read.
 enum class error_of : bool { what_is_made, what_is_read };
 
-/// Sets Python's current exception to the one for `why`.
+/// Sets Python's current exception to the exception of `headrace.errors` for `why`.
 void set_python_error(const status& why, error_of when);
 
 /// Each of these functions defines a part of the extension module.

@@ -197,7 +197,7 @@ named_function find(const function_reference& what, const nb::object* pool, uint
     f.emplace(function_of_rows{kept(nb::borrow(found[0])), spec_from_python(found[1]),
                                spec_from_python(found[2]).components, nb::cast<bool>(found[3])});
   } catch (const nb::python_error& e) {
-    // Engine and service do not handle Python's exceptions.
+    // The engine and the service do not handle Python's exceptions.
     throw error{status_of(e)};
   }
   return [f = *std::move(f)](const block& in) -> result<block> {

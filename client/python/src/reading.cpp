@@ -13,9 +13,9 @@
 
 namespace headrace::detail::python {
 
-/// State shared by the trainer's thread and the thread that runs the iterator. While `asked` is
-/// true, the iterator belongs to the thread that runs it, otherwise to the trainer's. The thread
-/// that runs the iterator opens it, unless it was opened before, and destroys it after `close`.
+/// State shared by the trainer's thread and the thread that runs the iterator. Only one of the two
+/// uses the iterator: while `asked` is true, the thread that runs it, otherwise the trainer's. The
+/// thread that runs it opens it, unless it was opened before, and destroys it after `close`.
 struct reading::shared : std::enable_shared_from_this<shared> {
   dataset_ptr graph;
   iterate_options options;
@@ -32,11 +32,11 @@ struct reading::shared : std::enable_shared_from_this<shared> {
   bool asked = false;
   bool lent = false;               ///< while true, `from` is kept: a caller without the GIL uses it
   std::atomic<bool> closed{false}; ///< set while the GIL is held
-  bool ended = false;              ///< thread and iterator have ended
+  bool ended = false;              ///< the thread and the iterator have ended
   uint64_t ignored = 0;            ///< `from->ignored()` when `from` was destroyed
 
-  // The last result of the thread: an element, the error of an element, or an exception. None of
-  // the three is set at the end.
+  // The last result of the thread: an element, the error of an error row, or an exception. At the
+  // end of the dataset none of the three is set.
   std::optional<element> at;
   status failed;
   std::exception_ptr thrown;
@@ -98,7 +98,7 @@ public:
   loan(const loan&) = delete;
   loan& operator=(const loan&) = delete;
 
-  /// The iterator, which is opened if necessary; null: it was closed.
+  /// Opens the iterator if it is not open, and returns it; null if the iteration was closed.
   dataset_iterator* from() {
     if (!of_.from && !of_.closed)
       of_.open();
@@ -115,7 +115,7 @@ using namespace std::chrono_literals;
 
 status closed_already() { return failed_precondition("save: the iterator was closed"); }
 
-/// All open iterations, and those whose thread has not ended, for the interpreter's exit.
+/// The iterations that the interpreter's exit ends: all that are open or have a running thread.
 template <class Shared>
 struct open_readings {
   std::mutex mutex;
@@ -355,9 +355,9 @@ bool reading::await_service(const status*& failed) {
 
 namespace {
 
-/// The error of a failed element. `out_of_range` becomes `invalid_argument`: functions of plug-ins,
-/// and workers of other releases, may give that code, and a loop over `get_next` would take it for
-/// the end of the dataset.
+/// The error for an error row. The code `out_of_range`, which functions of plug-ins and workers of
+/// other releases may give, is replaced by `invalid_argument`: a loop over `get_next` would treat
+/// `out_of_range` as the end of the dataset.
 error of_element(const status& why) {
   return error{why.code() == status_code::out_of_range ? invalid_argument(why.message()) : why};
 }
@@ -443,11 +443,11 @@ nb::object reading::next() {
   if (open && shared_->from->take(at_, failed))
     return give(at_, failed);
   const bool at_service = open && shared_->from->only_waits();
-  // This may throw, so it comes before an element is taken. It may also run Python code, and
+  // This call may throw, so it comes before an element is taken. It may also run Python code, and
   // another thread may close the iteration meanwhile.
   give_warnings();
   bool came = at_service || fetch();
-  // If the iteration is open and the thread has taken nothing, this thread waits for the service.
+  // If `fetch` has returned true and no element, the caller's thread waits for the service.
   const bool waits = came && !shared_->at && shared_->failed.ok();
   if (waits)
     came = await_service(failed);

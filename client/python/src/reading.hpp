@@ -12,13 +12,13 @@
 
 namespace headrace::detail::python {
 
-/// One iteration over a dataset. Elements that are ready are returned at once. To make others, the
-/// dataset's iterator runs on a thread of its own, while the caller waits without the GIL; if the
-/// elements come directly from a service, the caller itself waits for the service. Any thread may
-/// call; `next`, `save` and `restore` run one at a time.
+/// One iteration over a dataset. Elements that are ready are returned at once. Other elements are
+/// made by the dataset's iterator on a thread of its own, while the caller waits without the GIL.
+/// If elements come directly from a service, the caller itself waits for the service. All threads
+/// may use this object: calls of `next`, `save` and `restore` run one at a time.
 class reading {
 public:
-  /// The iteration with this number (unset: the next one) and seed (unset: the dataset's own).
+  /// An iteration with number `repetition` (unset: the next) and `seed` (unset: the dataset's own).
   explicit reading(const dataset& what, std::optional<uint64_t> seed = {},
                    std::optional<uint64_t> repetition = {}, counters_of counters = {});
   /// An iteration that begins at the position in `record`, which `save` has returned.
@@ -27,8 +27,8 @@ public:
   reading& operator=(const reading&) = delete;
   ~reading();
 
-  /// The next element; a null object at the end. Throws `error` for a failed element, and
-  /// nb::python_error when a signal ended the wait: the element is not lost then.
+  /// The next element; a null object at the end. Throws `error` for an error row. If a signal ends
+  /// the wait, throws nb::python_error, and the next call returns the element.
   nb::object next();
   /// The position after the elements that were returned. Throws `error`.
   nb::bytes save();
@@ -36,7 +36,7 @@ public:
   void restore(const buffer& record);
   /// From now on, strings of elements are bytes that are also equal to str. Before, they are bytes.
   void give_string_values() { writer_.give_strings(strings_as::values); }
-  /// How many elements `ignore_errors` has left out.
+  /// The number of error rows that `ignore_errors` has left out.
   uint64_t ignored() const;
   /// Ends the iteration and all that runs for it. Later reads return the end.
   void close() noexcept;
@@ -69,7 +69,7 @@ private:
   element_writer writer_;
   const block* held_ = nullptr;
   element at_;
-  bool asked_ = false; ///< an element was requested from the thread and not taken yet
+  bool asked_ = false; ///< an element was requested from the thread and was not taken yet
   bool over_ = false;
 };
 

@@ -40,8 +40,8 @@ void bind_storage(nb::module_& m) {
     nb::arg("reader").none());
   m.def("saved_shards",
         [](std::string folder) { return checked(make_saved_shards(std::move(folder))); });
-  // A dataset of one shard of the dataset that is saved in the folder. The folder need not exist
-  // yet, so `like` gives the spec.
+  // A dataset of one shard of the dataset that is saved in the folder. Its spec is that of `like`,
+  // because the folder need not exist yet.
   m.def("load_shard", [](std::string folder, graph like, const expr& shard) {
     return checked(
       make_load(std::move(folder), like.spec(), -1, unknown_cardinality, shard.node()));
@@ -84,7 +84,7 @@ void bind_storage(nb::module_& m) {
     return nb::make_tuple(std::string{to_string(found->compression)}, found->shards.size());
   });
   // Returns (compression, number of pieces) of the dataset that workers write into the folder; None
-  // if there is no plan for one.
+  // if the folder contains no plan of a save.
   m.def("saving", [](const std::string& folder) -> nb::object {
     auto found = find_save_plan(folder).value();
     if (!found)

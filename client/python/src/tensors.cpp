@@ -10,7 +10,7 @@ namespace headrace::detail::python {
 
 namespace {
 
-/// As `/` in Python: integers are converted to floats first, and so the quotient is a float.
+/// Divides as `/` in Python does: integers are converted to floats, so the quotient is a float.
 expr true_divide(const expr& a, const expr& b) {
   const auto type = a.is_literal() ? b.type() : a.type();
   if (!is_integer(type))

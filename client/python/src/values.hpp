@@ -26,7 +26,7 @@ struct operand {
   expr value{int64_t{0}};
   nb::object given; ///< the Python value, if `takes_dtype_of_neighbour` is true for it
 
-  /// The expression of the operand beside the operand `neighbour`. If `given` is set and
+  /// This operand's expression in an operation with `neighbour`. If `given` is set and
   /// `neighbour` is not a literal, numbers in `given` get the dtype of `neighbour` (see
   /// `operand_beside` in _tensors/values.py).
   expr beside(const expr& neighbour) const;

@@ -19,8 +19,8 @@ namespace {
 
 /// True if threads were started in this process, or in one that it was forked from.
 std::atomic<bool> started{false};
-/// True in a forked child of a process that had started threads. The child sets it at the fork: to
-/// compare process ids for each element would take longer than the element itself.
+/// True in a forked child of a process that had started threads. The child sets it at the fork,
+/// because to compare process ids for each element would take longer than to read an element.
 std::atomic<bool> orphan{false};
 
 std::atomic<bool> gone{false};
@@ -125,7 +125,7 @@ void visit::await_all(std::chrono::steady_clock::time_point limit) noexcept {
 std::shared_ptr<nb::object> kept(nb::object x) {
   return {new nb::object{std::move(x)}, [](nb::object* p) {
             if (const visit here; here)
-              delete p; // otherwise the interpreter is ending, and the object is kept
+              delete p; // if the visit is refused, the interpreter ends, and the object is kept
           }};
 }
 

@@ -28,7 +28,7 @@ public:
 
   /// May be called from any thread.
   void announce() noexcept { sem_post(&done_); }
-  /// Throws nb::python_error if a signal's handler raised. @pre the GIL is held
+  /// Throws nb::python_error if a signal's handler raises an exception. @pre the GIL is held
   void wait();
   /// Uses up one announcement without waiting; false if there is none.
   bool try_wait() noexcept { return sem_trywait(&done_) == 0; }
@@ -37,13 +37,13 @@ private:
   sem_t done_;
 };
 
-/// Lets callers in one at a time. A waiting caller releases the GIL, and a signal ends the wait, as
-/// for `announcement`.
+/// Lets one caller at a time run; the others wait for their turn. A waiting caller releases the
+/// GIL, and a signal ends its wait, as in `announcement::wait`.
 class turns {
 public:
   turns() { free_.announce(); }
 
-  /// Held by the caller whose turn it is.
+  /// A caller's turn, which lasts while this object exists.
   class turn {
   public:
     explicit turn(turns& of) : of_(of) {
@@ -57,16 +57,16 @@ public:
   private:
     turns& of_;
   };
-  /// Throws nb::python_error if a signal's handler raised. @pre the GIL is held, and this thread
-  /// does not hold a turn
+  /// Waits for a turn. Throws nb::python_error if a signal's handler raises an exception. @pre the
+  /// GIL is held, and this thread does not hold a turn
   [[nodiscard]] turn take() { return turn{*this}; }
 
 private:
   announcement free_;
 };
 
-/// Becomes true once, for all waiting threads. `threading.Event` cannot be used: Ctrl-C during its
-/// wait can leave its lock in a wrong state.
+/// A flag that is set once, which ends the waits of all threads. `threading.Event` cannot be used:
+/// Ctrl-C during its wait can leave its lock in a wrong state.
 class flag {
 public:
   /// May be called from any thread.
@@ -114,12 +114,12 @@ inline duration seconds(double x) {
   return std::chrono::duration_cast<duration>(std::chrono::duration<double>{x});
 }
 
-/// To be called when the interpreter is about to end. Afterwards `stay_out_if_leaving` never
-/// returns, except on the main thread: if another thread took the GIL then, Python would end that
-/// thread by unwinding its stack.
+/// To be called when the interpreter is about to end. Afterwards `stay_out_if_leaving` returns only
+/// on the main thread. Another thread that took the GIL then would be ended by Python, which would
+/// unwind the thread's stack.
 void leave() noexcept;
-/// Blocks for ever after `leave`, except on the main thread. To be called before a thread that has
-/// released the GIL takes it again.
+/// Returns at once before `leave` and on the main thread; otherwise blocks for ever. To be called
+/// before a thread that has released the GIL takes it again.
 void stay_out_if_leaving() noexcept;
 
 /// Releases the GIL while the object exists.
@@ -132,8 +132,8 @@ private:
 };
 
 /// Allows a thread of the engine to run Python: holds the GIL while the object exists. The exit of
-/// the interpreter waits for visits, because Python would end a thread that takes the GIL later by
-/// unwinding its stack.
+/// the interpreter waits until all visits have ended. If a thread took the GIL after the exit had
+/// begun, Python would end that thread by unwinding its stack.
 class visit {
 public:
   visit();
@@ -152,7 +152,7 @@ private:
   std::optional<nb::gil_scoped_acquire> lock_;
 };
 
-/// An object that threads of the engine may destroy at any time. @pre the GIL is held
+/// Returns `x` in a pointer that any thread may destroy without the GIL. @pre the GIL is held
 std::shared_ptr<nb::object> kept(nb::object x);
 
 /// Throws if this is a forked child of a process that had started threads of headrace, which do not
@@ -160,8 +160,8 @@ std::shared_ptr<nb::object> kept(nb::object x);
 void enter_threads();
 /// True in a forked child of a process that had started threads.
 bool is_orphan() noexcept;
-/// Keeps `x` without ever destroying it. For a forked child in which `is_orphan()` is true, and for
-/// objects whose destruction would wait for threads.
+/// Keeps `x` without ever destroying it. It is used in a forked child in which `is_orphan()` is
+/// true, and for objects whose destruction would wait for threads.
 template <class T>
 void keep_for_ever(T x) noexcept {
   static_cast<void>(new (std::nothrow) T{std::move(x)});

@@ -10,9 +10,9 @@ namespace headrace::detail {
 
 namespace {
 
-/// The bytes of a band of the resized image. They are so few that the band and the memory that the
-/// passes need for it stay in the second-level cache, and so many that a pass over the band takes
-/// much longer than the start of the pass.
+/// The size of a band of the resized image, in bytes. It is so small that the band and the memory
+/// that the passes need for the band stay in the second-level cache, and so large that a pass over
+/// the band takes much longer than the start of the pass.
 constexpr size_t band_bytes = size_t{64} << 10;
 
 /// Runs the passes over the images of one column, band by band.
@@ -86,7 +86,7 @@ public:
     for (auto& x : results_) out.push_back(std::move(x.made).finish());
     return out;
   }
-  /// The rows that failed in pass `m`.
+  /// The errors of the rows that failed in pass `m`.
   const std::vector<row_error>& errors_of(size_t m) const { return errors_[m]; }
 
 private:

@@ -194,8 +194,8 @@ private:
   }
 
   /// Finds the values that are needed only in rows in which a `cond` chooses the branch that uses
-  /// them, and sets their guards. A value with several uses is skipped in a row only if all its
-  /// uses are.
+  /// them, and sets their guards. A value with several uses is skipped in a row only if none
+  /// of its uses needs the row.
   void guard() {
     using guards = std::vector<std::pair<size_t, bool>>;
     std::vector<std::optional<guards>> used(plan_.items.size());

@@ -89,8 +89,8 @@ std::vector<row_error> inherited(const expr_node& node, std::span<const value* c
 }
 
 /// If a branch of `where` failed in a row, it has no shape in that row that could be broadcast, so
-/// the other branch is used in its place. (A branch with a static shape has this shape in failed
-/// rows, too, and is not replaced.)
+/// the other branch is used in its place. (A branch with a static shape has this shape also in the
+/// rows in which it failed, and is not replaced.)
 void mend_branches(const expr_node& node, std::vector<column>& mended,
                    std::vector<operand>& operands, std::span<const value* const> inputs,
                    size_t rows) {

@@ -13,8 +13,8 @@ public:
              kernel_counter& counter)
     : plan_(plan), in_(in), outer_(outer), counter_(counter), values_(plan.items.size()) {}
   /// A run of the condition or of a step of a loop. `variables`: the values of the loop's
-  /// variables, then of its captures; the last capture is the seeds if the loop uses seeds. `in`
-  /// and `variables` must outlive this object.
+  /// variables, then of its captures; if the loop uses seeds, they are the last capture. `in` and
+  /// `variables` must outlive this object.
   evaluation(const program::plan& plan, const block& in, std::span<const value> variables,
              kernel_counter& counter)
     : evaluation(plan, in, static_cast<const environment*>(nullptr), counter) {
@@ -50,8 +50,8 @@ private:
   std::vector<uint8_t> failed_before_; ///< for each row, 1 if `in_` has an error; empty: no errors
 };
 
-/// Adds the errors of `more` to `into`, except for rows that have an error there already. Both are
-/// in ascending order of rows.
+/// Adds the errors of `more` to `into`, except for rows that already have an error in `into`. Both
+/// are in ascending order of rows.
 void merge(std::vector<row_error>& into, const std::vector<row_error>& more);
 /// The errors of `x`. If `x` is uniform and the parameter `uniform` is false, the error of its only
 /// row is returned for each of `rows` rows.
@@ -65,8 +65,8 @@ struct call_result {
   std::vector<row_error> errors;
 };
 
-/// Calls `f` with the columns of `inputs`. The errors of the result are those of the inputs, except
-/// for errors in a branch that the row does not choose, and those that `f` added.
+/// Calls `f` with the columns of `inputs`. The errors of the result are the errors that `f` adds,
+/// and the errors of the inputs except errors in a branch that the row does not choose.
 call_result call_with(const expr_node& node, std::span<const value* const> inputs, size_t rows,
                       bool uniform, const std::vector<uint8_t>& failed_before,
                       const std::function<std::vector<column>(const op_call&)>& f);

@@ -7,17 +7,17 @@
 namespace headrace::detail {
 
 /// True if `node` may run as a part of a fused pass: it is an elementwise function of numbers. Some
-/// of these are checked (see `is_checked`).
+/// of these functions are checked (see `is_checked`).
 bool is_fusable(const expr_node& node) noexcept;
 
 /// True if an elementwise function of numbers can fail for some values (division of integers, a
 /// narrowing cast ...). Such a function is a pass of its own.
 bool is_checked(const expr_node& node) noexcept;
 
-/// Elementwise functions of numbers run in one pass over tiles that stay in the cache: each value
-/// is read once and written once however many functions there are.
+/// Elementwise functions of numbers that run in one pass over tiles that stay in the cache: each
+/// input is read once and each result is written once, for any number of functions.
 ///
-/// All results have the same shapes: those of the inputs, broadcast.
+/// All results have the same shapes: the shapes to which the inputs broadcast.
 class fused_pass {
 public:
   struct step {
@@ -32,7 +32,7 @@ public:
   fused_pass(std::vector<step> steps, size_t inputs);
 
   /// Returns the results of the kept steps, in order. `call` has the inputs of the pass and the
-  /// node of any of its steps. A checked step adds errors to `call`; error rows have any value.
+  /// node of any of its steps. A checked step adds errors to `call`. Error rows may have any value.
   std::vector<column> run(const op_call& call) const;
 
 private:
@@ -45,12 +45,12 @@ private:
     int checked = 0; ///< the index of the checked operand
     size_t uses = 0; ///< the number of uses of the result by steps of this pass
   };
-  /// A kernel that is chosen for one call of `run`, because only in a call is it known which
-  /// operands have one value for all rows.
+  /// The kernel that is chosen for one call of `run`. The choice depends on which operands have one
+  /// value for all rows, and this is known only in a call.
   struct planned {
     kernels::tile_fn fn = nullptr;
     size_t step = 0;      ///< the step whose result it computes
-    int operands[3] = {}; ///< see `step`
+    int operands[3] = {}; ///< as in the struct `step`
     int count = 0;
   };
   struct tile_state;

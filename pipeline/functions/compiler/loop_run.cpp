@@ -74,7 +74,7 @@ public:
   }
 
   /// The last values of the variables, for the `rows` rows outside of the loop. A row that failed,
-  /// or did not take part in the loop, has any value.
+  /// or did not take part in the loop, may have any value.
   std::vector<column> results(size_t rows) const {
     std::vector<column> out;
     for (size_t v = 0; v < parts_.variables.size(); ++v) {

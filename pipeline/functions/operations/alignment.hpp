@@ -56,7 +56,7 @@ public:
       data_(data),
       fill_(kernels::find_fill(size_of(data.type()))) {}
   /// The index in `data`, counted over all rows, of the value that is assigned to value `i` of the
-  /// result; -1 if there is none. Fast if `i` is near the `i` of the previous call.
+  /// result; -1 if there is none. A call is fast if `i` is near the `i` of the call before.
   int64_t source(int64_t i) {
     switch (how_.how) {
     case aligned_operand::mode::flat: return i;

@@ -114,7 +114,7 @@ status feature_column::append(protozero::data_view feature) {
     if (tag != tag_of(spec_.type))
       return invalid_argument(fmt::format("feature '{}' holds {} values; {} was asked for",
                                           spec_.name, name_of(tag), to_string(spec_.type)));
-    // Only the last one of several lists counts.
+    // Of several lists, only the last one is used.
     values_.truncate(bytes);
     borders_.truncate(borders);
     row_values_ = begin;

@@ -8,7 +8,7 @@
 namespace headrace::detail {
 
 /// Collects one feature of serialised examples over all rows. If a row fails, its values are
-/// removed again. Damaged bytes throw protozero's exceptions.
+/// removed again. If bytes are damaged, protozero's exceptions are thrown.
 class feature_column {
 public:
   feature_column(const feature_spec& spec, size_t rows);
@@ -16,17 +16,17 @@ public:
   const feature_spec& spec() const noexcept { return spec_; }
 
   void begin_row();
-  /// Reads a serialised `Feature`. If a row has several, the last one counts, as in any protobuf
-  /// map.
+  /// Reads a serialised `Feature`. If `read` is called several times for a row, the last `Feature`
+  /// is used, as in any protobuf map.
   status read(protozero::data_view feature);
   /// Reads a serialised `FeatureList`, which contains one `Feature` for each step.
   status read_steps(protozero::data_view list);
   /// Reads the serialised `Feature` with the places or row lengths of the values.
   status read_index(protozero::data_view feature);
-  /// Checks and arranges the row's values, or puts the default in their place.
+  /// Checks and arranges the row's values, or adds the default if the feature is missing.
   status end_row();
-  /// Adds the row to the column. It is called after `end_row`, or instead of `end_row` for a failed
-  /// row, whose values are then zeros or empty strings.
+  /// Adds the row to the column. If the row has `failed`, `end_row` need not be called before, and
+  /// the row has zeros or empty strings in place of its values.
   void commit(bool failed);
 
   column finish() &&;
@@ -49,8 +49,8 @@ private:
   void put(const taken& from, int64_t i);
   void put_filler();
   status check_steps();
-  /// Arranges the row's values in lines with the numbers of values `lengths`, and fills each line
-  /// to the longest length.
+  /// Arranges the row's values in lines, of which line `i` has `lengths[i]` values, and fills each
+  /// line to the longest length.
   status pad(const std::vector<int64_t>& lengths);
   status scatter();
 

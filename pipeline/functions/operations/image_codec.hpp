@@ -16,7 +16,7 @@ struct image_size {
 };
 
 /// A function that returns memory for the values of an image. It is called with the image's size
-/// when that is known.
+/// when the size is known.
 using image_room = std::function<std::byte*(const image_size&)>;
 
 /// The most values of an image. A larger one is refused, because even a file of a few bytes can
@@ -51,8 +51,8 @@ struct line_reader {
 
 /// Decodes only `part` of a JPEG, line by line, to the same bits as if the whole image were
 /// decoded. The whole file is read, so that the function fails if decoding the whole image would
-/// fail; `to.take` may have been called for some lines before. @pre the part is inside the image of
-/// `jpeg_size`, and has as many channels
+/// fail; `to.take` may have been called for some lines before. @pre the part is inside the image
+/// whose size `jpeg_size` returns, and has the number of channels of that image
 status decode_jpeg_lines(std::string_view bytes, int ratio, bool fast, const image_part& part,
                          const line_reader& to);
 

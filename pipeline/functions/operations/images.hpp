@@ -43,8 +43,8 @@ struct fitted {
   }
 };
 
-/// If the node `resize` resizes images while they are decoded: the `decode_image` node for them.
-/// The operands of `resize` are then the operands of this node. Null for other nodes.
+/// If the node `resize` resizes images while they are decoded, returns their `decode_image` node;
+/// then `resize` has the operands of that node. Returns null for other nodes.
 inline const expr_node* decoder_of(const expr_node& resize) noexcept {
   return static_cast<const expr_node*>(resize.prepared.get());
 }

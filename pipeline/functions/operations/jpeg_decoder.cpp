@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <csetjmp>
-#include <cstdio> // jpeglib.h does not include what it needs
+#include <cstdio> // jpeglib.h needs this header, but does not include it
 #include <cstring>
 #include <fmt/format.h>
 #include <jpeglib.h>

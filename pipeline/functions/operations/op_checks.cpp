@@ -7,7 +7,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Input 0, the result of all functions in this file. They only decide which rows fail.
+/// Input 0. It is the result of all functions in this file, which only decide which rows fail.
 column pass_through(const op_call& call) {
   const auto& in = call.inputs[0];
   return in.uniform ? repeat_row(*in.data, call.rows) : *in.data;

@@ -398,8 +398,8 @@ result<tensor_spec> infer_slice_along(const library_operands& in) {
 }
 
 /// Converts a bound of a slice, which counts from the end if it is negative, to an index from the
-/// beginning of the axis, limited to 0 ... extent, or for a slice that runs backwards to -1 ...
-/// extent - 1.
+/// beginning of the axis. The index is limited to [0, extent], or to [-1, extent - 1] if the slice
+/// runs backwards.
 int64_t normal_bound(int64_t bound, int64_t extent, bool backwards) {
   const int64_t first = backwards ? -1 : 0, last = backwards ? extent - 1 : extent;
   if (bound < 0)

@@ -64,7 +64,7 @@ column run_gather_batches(const op_call& call) {
           fmt::format("index {} is not in [0, {})", indices.back(), x.extent));
     }
     const auto base = call.inputs[0].first_value(r);
-    const auto outer = batches == 0 ? 0 : x.outer / batches; // of each batch
+    const auto outer = batches == 0 ? 0 : x.outer / batches; // the outer runs of each batch
     for (int64_t b = 0; b < batches; ++b)
       for (int64_t o = 0; o < outer; ++o)
         for (int64_t i = 0; i < each; ++i)

@@ -15,7 +15,7 @@ namespace {
 // -- decode_image -----------------------------------------------------------------------------
 //
 // Inputs: the file; if only a part of the image is decoded, also one or two vectors of three
-// integers, as for `slice`: the place where the part begins and, if they are computed, its extents.
+// integers, as for `slice`: the place where the part begins, and its extents if these are computed.
 // `attrs.text`: jpeg, png, or any; `attrs.dims`: the channels (0: as in the file) and the ratio,
 // for a part followed by its three extents (-1: the rest of the axis); `attrs.flag`: true if the
 // result is only the extents of the image, as `shape_of` returns them; `attrs.axes`: empty, or the

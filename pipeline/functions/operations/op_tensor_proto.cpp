@@ -153,7 +153,7 @@ void add_value(T x, std::string& to) {
 void add_number(dtype type, protozero::pbf_tag_type field, uint64_t bits, std::string& to) {
   if (field == 11) // bool_val
     return add_value<uint8_t>(bits != 0, to);
-  // Varints and halves are truncated to the dtype, as they were widened from it.
+  // Varints and halves are truncated to the dtype, because they were widened from it.
   to.append(reinterpret_cast<const char*>(&bits), size_of(type));
 }
 

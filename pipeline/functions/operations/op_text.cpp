@@ -164,7 +164,7 @@ column run_substring(const op_call& call) {
 
 prepared prepare_case(const expr_node&) {
   UErrorCode why = U_ZERO_ERROR;
-  // The root locale, so that the mapping is the same on every machine.
+  // The root locale is used, so that the mapping is the same on every machine.
   auto* map = ucasemap_open("", 0, &why);
   if (U_FAILURE(why))
     return internal_error(fmt::format("no case mapping: {}", u_errorName(why)));
@@ -294,8 +294,8 @@ public:
     }
     if (written != 0 || !attrs_.flag)
       return;
-    // All widths are too large: the only n-gram is all strings, between the pads for the first
-    // width.
+    // All widths are too large, so the only n-gram consists of all strings, between the pads for
+    // the first width.
     const auto pads = pads_for(attrs_, attrs_.dims[0]);
     write(-pads, strings_ + 2 * pads);
   }

@@ -30,8 +30,8 @@ int channels_in(const spng_ihdr& header, bool transparent) {
   }
 }
 
-/// The luma of a colour as libpng computes it, with weights in units of 2^-15: values of 8 bits are
-/// truncated, those of 16 bits are rounded.
+/// The luma of a colour as libpng computes it, with weights in units of 2^-15. For values of 8 bits
+/// the luma is truncated; for values of 16 bits it is rounded.
 template <class T>
 uint32_t luma_of(const T* colour, uint32_t half) {
   return (colour[0] * 9797u + colour[1] * 19234u + colour[2] * 3737u + half) >> 15;

@@ -19,7 +19,7 @@ axis_range slice_axis(const slice_spec& part, int64_t extent) {
   const auto start = part.has_start ? clamp(part.start) : (step > 0 ? lowest : highest);
   const auto stop = part.has_stop ? clamp(part.stop) : (step > 0 ? highest : lowest);
   const auto span = step > 0 ? stop - start : start - stop;
-  // The magnitude is taken unsigned: the lowest int64 has no positive counterpart.
+  // The magnitude is unsigned, because the lowest int64 has no positive counterpart.
   const auto stride = step > 0 ? static_cast<uint64_t>(step) : 0 - static_cast<uint64_t>(step);
   const auto count =
     span <= 0 ? 0 : static_cast<int64_t>((static_cast<uint64_t>(span) - 1) / stride) + 1;

@@ -47,10 +47,10 @@ const library_function* find_library_function(expr_op op) noexcept;
 /// The result's spec, or an error about the inputs or attributes (without the function's name).
 result<tensor_spec> infer(expr_op op, const std::vector<expr_ptr>& inputs, const expr_attrs& attrs,
                           dtype type);
-/// The shape of the result of `of` for inputs of these shapes and the dtypes of its own inputs.
+/// The shape of the result of `of` for inputs of these shapes, with the dtypes of its own inputs.
 result<shape> result_shape(const expr_node& of, std::span<const shape> inputs);
 
-// -- the groups, a file each ---------------------------------------------------
+// -- the groups of functions, each in its own file -----------------------------
 
 std::span<const library_function> elementwise_functions(); ///< arithmetic, comparisons, cast ...
 std::span<const library_function> reduction_functions();   ///< reduce_*, argmax, argmin
@@ -132,7 +132,7 @@ std::span<const T> row_values(const operand& in, size_t r) {
 /// becomes the maximum of int64.
 int64_t integer_at(const operand& in, size_t r, size_t i = 0);
 
-/// A row of `dims` as `outer` runs of `extent` parts of `inner` values along `axis`.
+/// A row of shape `dims` along `axis`: `outer` runs of `extent` parts, each of `inner` values.
 struct axis_layout {
   int64_t outer = 1, extent = 1, inner = 1;
 };

@@ -50,7 +50,7 @@ public:
   bool has_seeds() const noexcept { return seed_ != nullptr; }
 
 private:
-  /// @pre the operands that the copy needs are copied
+  /// @pre the operands that the copy needs have been copied
   expr_ptr copy_of(const expr_ptr& x) {
     if (x->op == expr_op::constant)
       return x;

@@ -16,8 +16,8 @@ struct move_run {
   int64_t count = 0;
 };
 
-/// How a function that only moves values makes a row of its result: of runs of values of its
-/// inputs.
+/// The runs of input values from which a function that only moves values makes a row of its
+/// result.
 struct move_plan {
   shape dims; ///< of the result
   std::vector<move_run> runs;
@@ -27,7 +27,7 @@ struct move_plan {
 bool keeps_order(expr_op op) noexcept;
 
 /// Plans one row of the result of a node of `movement_functions`, for inputs of these shapes. If
-/// these do not fit, returns an error without the function's name.
+/// the shapes do not fit, returns an error without the function's name.
 result<move_plan> plan_moves(const expr_node& of, std::span<const shape> inputs);
 
 } // namespace headrace::detail

@@ -32,7 +32,7 @@ class program {
 public:
   /// Evaluates the expressions for each row of `in` (whose columns are the function's parameters).
   /// The result has one column for each expression, and the rows and origins of `in`. An error row
-  /// stays failed. A row in which a function fails becomes an error row with the error of that
+  /// keeps its error. A row in which a function fails becomes an error row with the error of that
   /// function (the first one, in the order of the results and their operands), and the other rows
   /// are evaluated further. Results do not depend on the division of rows into blocks, except that
   /// a row of `cond` or `parse_tensor` fails if its rank is not that of the first value in its
@@ -41,7 +41,7 @@ public:
   block run(const block& in, const environment* outer, kernel_counter& counter) const;
 
   /// Evaluates expressions that use no parameters except those of `outer`. Returns a column of one
-  /// row for each expression, or the error of that row.
+  /// row for each expression, or the error of the only row.
   result<std::vector<column>> run_once(const environment* outer) const;
 
   struct plan; ///< see compile.hpp

@@ -15,7 +15,7 @@ namespace headrace::detail {
 namespace {
 
 /// Returns the elements of the kept pass, if there is one. Otherwise returns the elements of the
-/// input, and keeps them if it may (see `open_sink`).
+/// input, and keeps them unless it is in a function or its folder holds a pass already.
 class cache_iterator final : public operator_iterator {
 public:
   cache_iterator(engine& shared, dataset_ptr node, place at, std::string folder,

@@ -13,7 +13,7 @@ namespace headrace::detail {
 class pass_sink {
 public:
   virtual ~pass_sink() = default;
-  /// @pre none of the rows failed
+  /// @pre no row is an error row
   virtual status keep(const block& rows, uint64_t& kernel_calls) = 0;
   /// Completes the pass. @pre all of its rows were kept
   virtual status finish(uint64_t& kernel_calls) = 0;

@@ -10,8 +10,8 @@ namespace headrace::detail {
 namespace {
 
 /// The rows of the first input are choices: each is the number of the other input from which the
-/// next row is taken. A choice that failed, or that is not the number of an input, becomes a failed
-/// row.
+/// next row is taken. A choice that is an error row, or that is not the number of an input, becomes
+/// an error row.
 class choose_from_iterator final : public operator_iterator {
 public:
   choose_from_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> choices,

@@ -178,7 +178,7 @@ private:
   }
 
   // Repeats a choice: opens a dataset at the place of the choice, or goes to this place and ensures
-  // that it has a row. False: the data is not the same, or the iteration was stopped.
+  // that it has a row. False: the data has changed, or the iteration was stopped.
   bool repeat(place_choices::choice made, const limits& wanted) {
     if (made.place >= slots_.size())
       slots_.resize(made.place + 1);

@@ -97,7 +97,7 @@ private:
 
   merged_inputs inputs_;
   counter_random random_;
-  std::vector<double> weights_; ///< 0 when the input has ended
+  std::vector<double> weights_; ///< one for each input; 0 if the input has ended
   double total_ = 0;
   uint64_t draws_ = 0;
 };

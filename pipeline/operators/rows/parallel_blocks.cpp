@@ -360,9 +360,9 @@ size_t parallel_blocks::rows_of_a_block() const {
   return std::clamp<size_t>(most_block_ns / cost, 1, wanted_.rows);
 }
 
-// The number of rows that may be pulled now, and the bytes that are counted for them. Not counted
-// are the rows of a block that a restored order needs, and, if the budget has no room, rows for
-// which the reader waits.
+// The number of rows that may be pulled now, and the bytes that are counted for them. No bytes are
+// counted for a block that a restored order needs. If the budget has no room, no bytes are counted
+// for rows for which the reader waits.
 budget_share::taken parallel_blocks::allowed(size_t rows) {
   if (const auto* next = order_.planned(); next && (asked_ || !as_many_as_may_be()))
     return {next->rows, 0};

@@ -18,9 +18,9 @@
 namespace headrace::detail {
 
 /// Runs a function over the blocks of an input, several at a time: a function that only computes
-/// runs on the process's worker threads (oneTBB), and one that may block on threads of its own.
-/// Another thread, the *puller*, pulls the input, so that neither the input nor the function waits
-/// for the other. Here the *reader* is the thread that calls `next`.
+/// runs on the process's worker threads (oneTBB), and a function that may block has its own
+/// threads. Another thread, the *puller*, pulls the input, so that neither the input nor the
+/// function waits for the other. Here the *reader* is the thread that calls `next`.
 ///
 /// In addition to the number of blocks that may be in work or wait for a thread, one further block
 /// for each call may be held, so that work continues while the reader is busy.

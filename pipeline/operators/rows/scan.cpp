@@ -10,7 +10,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// An error row, or one for which the function fails, leaves the state unchanged.
+/// An error row leaves the state unchanged, and so does a row for which the function fails.
 class scan_iterator final : public function_iterator {
 public:
   scan_iterator(engine& shared, const dataset_node& node, const place& at,

@@ -8,9 +8,9 @@ namespace headrace::detail {
 
 namespace {
 
-/// A seed consists of two numbers: a hash of the key and the row's origin, and the row's number. So
-/// rows of different tasks have different seeds because their splits differ, and rows of one split
-/// because their numbers differ.
+/// Adds a seed to each row. It consists of a hash of `key` and the row's origin, and of the row's
+/// index among all rows of this iterator. So the seeds of rows of different tasks differ because
+/// the splits differ, and the seeds of rows of one split differ because the indexes differ.
 class seeded_rows final : public iterator {
 public:
   seeded_rows(dataset_op op, uint64_t key, std::unique_ptr<iterator> input)

@@ -158,7 +158,7 @@ public:
     std::fill(found_.begin(), found_.end(), std::nullopt);
     for (const auto& [key, value] : object)
       if (const auto at = numbers_.find(key); at != numbers_.end())
-        found_[at->second] = value; // of equal keys, the last counts
+        found_[at->second] = value; // of several equal keys, the last one is used
     for (size_t i = 0; i < fields_.size(); ++i)
       if (auto why = append(i, to[i]); !why.ok())
         return why.with_context(fmt::format("key '{}'", fields_[i].name));

@@ -23,8 +23,8 @@ public:
   uint64_t size() const noexcept { return size_; }
   /// The files with the number of records in each, on which the numbers of the records depend.
   std::shared_ptr<const split_listing> listing() const;
-  /// The number of the `count` records from `first` on that lie in the same file as record `first`.
-  /// @pre `first < size()`
+  /// Returns how many of the `count` records from `first` on lie in the same file as record
+  /// `first`. @pre `first < size()`
   uint64_t run(uint64_t first, uint64_t count) const noexcept;
   /// Reads the records [first, first + count), which lie in one file. Errors name the file.
   result<buffer> read(uint64_t first, uint64_t count);

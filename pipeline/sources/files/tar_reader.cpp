@@ -40,7 +40,7 @@ public:
     archive_read_support_filter_bzip2(from_);
     archive_read_support_filter_xz(from_);
     archive_read_support_filter_zstd(from_);
-    // libarchive does not close a descriptor that it was given; the destructor does.
+    // libarchive does not close the descriptor; the destructor of this class does.
     fd_ = open_patiently(path_, O_RDONLY);
     if (fd_ < 0)
       return file_error(path_, "open", errno);
@@ -76,7 +76,7 @@ public:
         return {};
       if (got != ARCHIVE_OK && got != ARCHIVE_WARN)
         return damaged();
-      // A sparse file has holes, which a small archive may declare to be of any size.
+      // A small archive may declare holes of any size in a sparse file, so holes are bounded.
       if (begin + static_cast<uint64_t>(offset) > to.size()
           && static_cast<uint64_t>(offset) > most_bytes_before_data)
         return resource_exhausted(

@@ -225,8 +225,8 @@ result<dataset_ptr> decode_generator(node_reader& from) {
   return make_generator(read_reference(in), std::move(spec), in.getCount(), in.getDeterministic());
 }
 
-/// A generator is run again for each piece, and may return other rows then. So it is refused also
-/// in a zip with a source of known size, where the size of the generator is not needed.
+/// Refuses a generator without count that is not deterministic: each piece runs it again, and may
+/// get other rows. This holds even in a zip with a source of known size, which needs no count.
 std::string_view generator_not_in_pieces(const dataset_node& node) {
   return announced_rows(node) < 0 && !is_divided(node)
            ? "says only at its end how many elements it has, and may give others when it runs again"

@@ -25,16 +25,16 @@ namespace headrace::detail {
 /// each. The payload is the segments one after the other, without padding. It may be spread over
 /// this frame and *continuation* frames (flag bit 0) of the same channel, which carry no sizes and
 /// no header; frames of other channels may come between them. A message is complete when all its
-/// segments are. The next message of a channel begins only then, so a channel has at most one
-/// incomplete message, and messages of one channel never overtake each other.
+/// segments are complete. The next message of the channel begins only then, so a channel has at
+/// most one incomplete message, and messages of one channel never overtake each other.
 ///
-/// The first frame of each side is its *hello* (flag bit 1): channel 0, no payload, the header is a
-/// `LinkHello` (schemas/link.capnp). No other frame has that flag. The prefix and the hello stay as
-/// they are in all versions of the protocol, so that peers of different versions can read them.
+/// The first frame of each side is its *hello* (flag bit 1). It has channel 0, no payload, and as
+/// its header a `LinkHello` (schemas/link.capnp). No other frame has that flag. All versions of the
+/// protocol have the same prefix and hello, so that peers of different versions can read them.
 ///
-/// A *ping* (flag bit 2) is a bare prefix: channel 0, no segments, header or payload. It
-/// shows only that its sender lives, may come between any two frames after the hello, and is not
-/// sent to a peer of a minor version before 1, which would refuse it.
+/// A *ping* (flag bit 2) is a prefix with channel 0, no segments, no header and no payload. It
+/// shows only that its sender is alive, may come between any two frames after the hello, and is not
+/// sent to a peer of a minor version before 1, because such a peer would refuse it.
 ///
 /// `reserved` is zero; unknown flags and a `reserved` that is not zero are refused.
 struct frame_prefix {

@@ -83,11 +83,11 @@ private:
   assembly current_;
   std::unordered_map<uint32_t, assembly> partial_;
   size_t partial_sizes_ = 0; // the number of `sizes` of all messages in partial_
-  // The bytes of memory that were allocated for bytes that have not arrived.
+  // The number of bytes that were allocated for bytes that have not arrived.
   uint64_t unearned_ = 0;
 
   std::array<iovec, 2> targets_;
-  size_t direct_ = 0; // the bytes of targets_ that go into the current part
+  size_t direct_ = 0; // the number of bytes of targets_ that belong to the current part
 };
 
 } // namespace headrace::detail

@@ -6,8 +6,8 @@ namespace headrace::detail {
 
 namespace {
 
-// Parts up to this size are copied into one buffer, because an entry of `writev` (or a TLS record)
-// for each would cost more.
+// Parts up to this size are copied into one buffer, because a separate entry of `writev` (or a
+// separate TLS record) for each part would cost more.
 constexpr size_t copy_limit = 1024;
 // The size at which a batch ends: large enough to fill a part of the socket's buffer, and small
 // enough that a batch keeps few messages in memory.

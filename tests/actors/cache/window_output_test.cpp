@@ -65,7 +65,7 @@ TEST(WindowOutput, ProducesForTheForemostAlone) {
   EXPECT_EQ(w.tasks[0].outstanding, 0u);
 }
 
-/// All consumers take elements until none is given more.
+/// All consumers take elements until none of them is given any more.
 void read_in_turn(stream_world& w, const std::vector<uint64_t>& ids) {
   for (int quiet = 0; quiet < 10;) {
     bool moved = w.settle() != 0;

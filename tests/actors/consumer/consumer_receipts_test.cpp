@@ -375,7 +375,7 @@ TEST_F(ElementInUse, IsReportedThoughTheTrainerGoesOnToAnotherTask) {
   other.columns.push_back(column::of_scalars<int64_t>(std::vector<int64_t>(10)));
   core->arrived(task_id{8}, from_task{stream_block{0, std::move(other)}}, now);
   const auto until = *core->next_deadline();
-  take(1); // no event: it is not the last one of its block
+  take(1); // no event: the element is not the last one of its block
   core->timer(now + 10ms);
   ++view.version;
   core->told(view, now);

@@ -51,7 +51,7 @@ public:
 class scripted_transport final : public transport {
 public:
   ~scripted_transport() override {
-    for (auto& [address, made] : links) made->handlers = {}; // they may own the link that owns them
+    for (auto& [address, made] : links) made->handlers = {}; // the handlers may own this link
   }
   result<std::string> listen(const std::string&, link_accepted) override {
     return unimplemented("nobody listens here");

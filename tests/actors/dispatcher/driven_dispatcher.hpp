@@ -49,7 +49,7 @@ public:
                                              .parameters = {.mode = policy, .guarantee = guarantee},
                                              .job = job}));
   }
-  /// As `open`, for the given repetition.
+  /// Does the same as `open` for the given repetition.
   commands open_repetition(uint64_t consumer, const std::string& dataset, const std::string& name,
                            uint64_t repetition) {
     return take(core.open_iteration(next(), {.consumer = consumer_id{consumer},
@@ -57,7 +57,7 @@ public:
                                              .job_name = name,
                                              .repetition = repetition}));
   }
-  /// As `open`, for a graph without an id. `with_graph` false: only its fingerprint is sent.
+  /// As `open`, for a graph without an id. If `with_graph` is false, only its fingerprint is sent.
   commands open_new(uint64_t consumer, bool with_graph, const std::string& name = {},
                     int64_t n = 10) {
     auto graph = encode_graph(make_range(0, n, 1).value()).value();
@@ -110,7 +110,7 @@ std::vector<T> all_of(const dispatcher_commands& from) {
       out.push_back(*one);
   return out;
 }
-/// The answer to a request. If there is none of type `T`, the test fails.
+/// The answer to a request. If there is no answer of type `T`, the test fails.
 template <class T>
 T answer_to(const request_token& request, const dispatcher_commands& from) {
   for (const auto& x : all_of<dispatcher_command::answer>(from))

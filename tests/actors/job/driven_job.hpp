@@ -84,7 +84,7 @@ public:
     return take(core.open(next(), {.consumer = consumer_id{consumer}, .node = node}, now));
   }
   /// In coordinated reads: the consumer takes the seat `index`. `rejoins`: even if another consumer
-  /// has it.
+  /// has that seat.
   job_outcome open_seat(uint32_t index, uint64_t consumer, bool rejoins = false,
                         uint64_t place = 0) {
     return take(core.open(
@@ -92,7 +92,7 @@ public:
       {.consumer = consumer_id{consumer}, .place = place, .index = index, .rejoins = rejoins},
       now));
   }
-  /// In coordinated reads: a heartbeat with the reader's progress.
+  /// In coordinated reads: sends a heartbeat with the reader's progress.
   job_outcome beat_in_rounds(uint64_t consumer, const round_progress& where) {
     return take(
       core.heartbeat(next(), {.who = {consumer_id{consumer}, job_id{1}, 0}, .rounds = where}, now));
@@ -199,7 +199,7 @@ public:
     return core.record().repetitions().contains(repetition);
   }
 
-  /// Lets the process be killed after this many further groups of facts: later ones are not stored.
+  /// Kills the process after this many further groups of facts: later groups are not stored.
   void dies_after(size_t groups) { groups_left_ = groups; }
 
   time_point now{};

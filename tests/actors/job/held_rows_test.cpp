@@ -268,7 +268,7 @@ TEST_F(RereadRows, OfALostTaskAreReadAgainWhenTheirReaderLeavesBeforeAnotherOneS
 TEST_F(RereadRows, OfALostTaskAreReadAgainWhenBothReadersDieAfterOneReceipt) {
   x.lost(worker_id{1});
   x.beat(ann, 0, {{.task = task.id, .reached = {{0, 0, leased}}, .marks = {1, 0}}});
-  x.beat(bob); // without his receipt
+  x.beat(bob); // without bob's receipt
   x.pass(3s);
   x.open(3);
   x.pass(3s);

@@ -53,8 +53,8 @@ TEST(JobRecordCodec, TakesFewBytesForALease) {
 }
 
 TEST(JobRecordCodec, RefusesWhatANewerBuildWroteAndNamesIt) {
-  // A copy of `from` in which the number `is` replaces the number `was` at `offset`: the number of
-  // a union member that this build does not define, or zero.
+  // A copy of `from` in which the number at `offset`, which is `was`, is replaced by `is`: zero, or
+  // the number of a union member that this build does not define.
   const auto doctored = [](const buffer& from, uint16_t was, uint16_t is, size_t offset) {
     auto out = mutable_buffer{from.size()};
     std::memcpy(out.data(), from.data(), from.size());
@@ -96,7 +96,7 @@ TEST(JobRecordCodec, KeepsAState) {
 }
 
 TEST(JobRecordCodec, KeepsAStateOfManyElementsThatAreAllZero) {
-  // No job has such facts, but a damaged state may.
+  // No job makes these facts, but a damaged state may contain them.
   const auto bytes = write_words<schema::JobState>([](schema::JobState::Builder out) {
     auto splits = out.initRepetitions(1)[0].initSplits();
     splits.initGroups(1)[0].initSources(1);

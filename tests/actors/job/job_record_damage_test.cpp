@@ -65,8 +65,8 @@ public:
 private:
   task_id task() { return task_id{random_() % 3 + 1}; }
   consumer_id consumer() { return consumer_id{random_() % 3 + 1}; }
-  /// Mostly a source of the plan, which has three. Rarely a source that is not in the plan: source
-  /// 3, or a source with a number near UINT32_MAX. For such a source, the assigner's computation of
+  /// Mostly one of the three sources of the plan. Rarely a source that is not in the plan: source
+  /// 3, or a source with a number near UINT32_MAX. For the latter, the assigner's computation of
   /// the group may overflow and give a group of the plan.
   uint32_t source() {
     const auto x = static_cast<uint32_t>(random_() % 32);

@@ -16,8 +16,8 @@ protected:
     for (const auto& x : job.open_seat(1, 2).starts) job.started(x);
     EXPECT_EQ(job.state().rounds().epoch().number, 1u);
   }
-  /// Consumer 3 has come in the place of consumer 2, and its epoch begins with round 50. Its only
-  /// report is from before that.
+  /// Consumer 3 has taken the place of consumer 2, and its epoch begins with round 50. Its only
+  /// report was sent before that epoch was agreed on.
   void replaces_at_50() {
     job.beat_in_rounds(1, {.round = 50});
     job.open_seat(1, 3, true);

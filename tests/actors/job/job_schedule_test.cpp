@@ -99,7 +99,7 @@ private:
     readers_[who] = std::get<iteration_view>(out.answers.at(job_.last_token)).finished;
     follow(out);
   }
-  /// Starts a new incarnation of the worker, or brings back the one that was away.
+  /// Starts a new incarnation of the worker, or brings back the worker if it was away.
   void start_worker(worker_id who) {
     auto away = away_.extract(who);
     workers_.emplace(who, away && random_() % 2 == 0 ? away.mapped() : worker(who.value, ++life_));
@@ -196,7 +196,7 @@ private:
     auto gone = tasks_.extract(id);
     auto& t = gone.mapped();
     const auto out = job_.left(t.order.what, *t.unread);
-    // All splits that were not given back were read.
+    // The task has read all splits that it did not give back.
     for (const auto& fact : out.stored)
       if (const auto* of = std::get_if<split_assigner::fact>(&fact.what))
         if (const auto* back = std::get_if<split_assigner::returned>(of))
@@ -239,7 +239,7 @@ private:
         for (auto who : x.to)
           if (auto at = readers_.find(who.value); at != readers_.end())
             at->second = true;
-    // The job counts as many tasks as alive as there are in `tasks_`.
+    // The number of tasks that the job counts as alive must be the number of tasks in `tasks_`.
     if (job_.begun() && !finished()) {
       EXPECT_EQ(
         std::ranges::count_if(job_.state().tasks(), [](const auto& x) { return x.second.alive(); }),

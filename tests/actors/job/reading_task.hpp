@@ -230,8 +230,8 @@ public:
       for (auto split : splits) out.reached.push_back({where.second, where.first, {split, 1}});
     return out;
   }
-  /// Records that the task is over, after it gave back its unread splits. The splits that remain
-  /// are those that zips dropped when they ended.
+  /// Records that the task is over, after it gave back its unread splits. The splits that it still
+  /// holds are splits whose rows were dropped by zips when these ended.
   void finish() {
     for (auto& [where, splits] : std::exchange(held_, {}))
       for (auto split : splits) skipped(where.first, where.second, split);

@@ -83,7 +83,7 @@ TEST(ProtocolCodec, KeepsTextsWithAZeroInside) {
   const split_listing files{17, 2, {text, "c"}};
   write_listing(listing.out, files, true);
   EXPECT_EQ(*read_listing(listing.in()), files);
-  // Such an id must not be read as none.
+  // An id that begins with a zero byte must not be read as an empty id.
   const std::string trainer{"\0a", 2};
   const auto hello =
     read_from_consumer(write_message(1, from_consumer{stream_open{.trainer = trainer}})).value();
@@ -182,8 +182,8 @@ TEST(ProtocolCodec, TakesNothingFromAReceiptWhoseRunsCannotBeRead) {
             (std::vector<split_run>{{0, 0, {0, UINT64_MAX}}}));
   for (const auto& runs : {
          "\x00"s,                                    // the bytes end after the source
-         "\x00\x00\x01\x05"s,                        // likewise, within a run
-         "\x00\x00\x01\x05\x80"s,                    // likewise, within a number
+         "\x00\x00\x01\x05"s,                        // the bytes end within a run
+         "\x00\x00\x01\x05\x80"s,                    // the bytes end within a number
          "\x00\x00\x01\x05"s + largest,              // a run that ends past the largest number
          "\x00\x00\x02\x05\x01"s + largest + "\x01", // a gap that ends past the largest number
          "\xff\xff\xff\xff\x7f\x00\x00"s,            // a source of a number that is too large

@@ -44,15 +44,15 @@ struct missed_rounds {
   /// The rounds between the last one of a consumer that is gone and the first one of the next
   /// consumer with its index.
   uint64_t sure = 0;
-  /// The last rounds of consumers that are gone, which they may not have reported, and those that
-  /// went on after consumers in whose place none has come: an epoch may have begun after these.
+  /// Rounds that consumers that are gone may have missed: their last rounds, which they may not
+  /// have reported, and, if no successor has come, later rounds, if an epoch has begun after them.
   uint64_t perhaps = 0;
 };
 /// The readings are as for `broken_rule`.
 missed_rounds missed_in(const std::vector<round_reading>& all, uint32_t consumers);
 
-/// Returns an error text if the job counts fewer missed rounds than there are, or, unless its
-/// dispatcher died, more than there may be; else an empty text.
+/// Returns an error text if the job counts fewer missed rounds than there are for certain, or,
+/// unless its dispatcher died, more than there may be; else an empty text.
 std::string miscounted(const missed_rounds& missed, uint64_t counted, bool dispatcher_died);
 
 } // namespace headrace::detail::test

@@ -61,7 +61,7 @@ public:
         return fmt::format("{} still waits after {} rounds", t.name(), h.rounds.size());
       if (h.ended && h.ended->ok())
         return t.name() + " came to an end of what has none";
-      // Whatever happens, each worker is back within seconds, or the job knows that it is gone.
+      // In all cases each worker is back within seconds, or the job counts it as gone.
       if (h.ended && h.ended->message().find("data port") != std::string::npos)
         return fmt::format("{} failed and blames a worker: {}", t.name(), to_string(*h.ended));
       if (h.ended && !may_fail_)
@@ -108,8 +108,8 @@ public:
     for (const auto& [split, tasks] : w.leases)
       missing += !given.contains(split) && std::ranges::all_of(tasks, gone);
     lost_ += missing;
-    // What a trainer has missed by leaving in order is counted as elements of missed rounds
-    // (`miscounted_rounds`).
+    // Elements that a trainer has missed because it left in order are counted as elements of missed
+    // rounds (`miscounted_rounds`).
     auto leavers = all;
     for (size_t i = 0; i < leavers.size(); ++i) leavers[i].gone &= w.trainers[i].history().left;
     const auto missed = missed_in(leavers, w.about.num_consumers).sure;
@@ -285,7 +285,7 @@ private:
       if (!who.alive() || who.over() || who.stopped())
         return;
       say(who.name() + " leaves before its last round");
-      may_fail_ = true; // as where it dies
+      may_fail_ = true; // for the same reason as when a trainer dies
       who.leave();
       ++coming_;
       w.time.after(back, [this, index = who.what().reads.index] {
@@ -311,8 +311,8 @@ private:
   uint64_t workers_ = 0;
   uint64_t lost_ = 0;
   uint64_t missed_ = 0;
-  /// The dispatcher was killed at least once. Of a consumer that reports nothing to the next one,
-  /// that one counts as many rounds as it may have missed at most.
+  /// The dispatcher was killed at least once. For a consumer that reports nothing to the next
+  /// dispatcher, the job then counts the largest number of rounds that it may have missed.
   bool dispatcher_died_ = false;
   uint64_t came_ = 0;
   uint64_t coming_ = 0;

@@ -67,8 +67,8 @@ public:
   /// Records that a source is started. Returns the pass that the source begins; `enter` may replace
   /// it by a later pass.
   uint64_t start(uint32_t source) { return next_[source]++; }
-  /// The source requests its first splits of `pass`. Returns the pass that it reads: if `pass` is
-  /// over and forgotten, the one that runs.
+  /// The source requests its first splits of `pass`. Returns the pass that it reads. If `pass` is
+  /// over and forgotten, this is the pass that runs.
   uint64_t enter(uint32_t source, uint64_t pass) {
     pass = std::max(pass, from_[source]);
     for (;;) {
@@ -101,8 +101,8 @@ public:
           out.push_back(i);
     return out;
   }
-  /// True if the task was sent the end of the pass itself. False if it was sent that the pass is
-  /// over and forgotten: then other tasks may have left splits of it unread.
+  /// True if the task was sent the end of the pass. False if it was only sent that the pass is over
+  /// and forgotten: then other tasks may have left splits of the pass unread.
   bool over(uint32_t source, uint64_t pass) const {
     const auto at = passes_.find({source, pass});
     return at != passes_.end() && at->second.over && at->second.over->running == 0;

@@ -227,7 +227,7 @@ shared_graph zipped(const shared_graph& a, const shared_graph& b) {
   return out;
 }
 
-/// Chooses between two inputs. The choices are not divided among the tasks: each reads all of them.
+/// Chooses between two inputs. Each task reads all choices: they are not divided among the tasks.
 shared_graph chosen(dice& die, const shared_graph& a, const shared_graph& b) {
   const auto n = die.between(0, 90), k = die.between(2, 5);
   const bool stop = die.toss();

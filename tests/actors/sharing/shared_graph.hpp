@@ -27,7 +27,7 @@ struct shared_graph {
   std::function<lazy_rows(given_splits&)> open;
   std::vector<std::shared_ptr<shared_source>> sources;
   bool endless = false;
-  /// It cannot be determined how many passes of its sources the graph has started when it ends,
+  /// It is unknown how many passes of its sources the graph has started when the graph ends,
   /// because blocks are read ahead. Such a graph must not be repeated.
   bool unsure = false;
   /// The graph reads its input further than requested, or starts sources more than once.

@@ -72,7 +72,7 @@ private:
   bool step();
   void accident();
   void join();
-  /// `from`: the task whose message led to this outcome, if it gives splits back.
+  /// `from`: the task whose message led to this outcome, if the message gives splits back.
   void carry_out(const job_outcome& what, task_id from = {});
   void start(const job_command::start_task& what);
   void on(worker& from, block rows);

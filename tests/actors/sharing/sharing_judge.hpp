@@ -14,9 +14,9 @@ namespace headrace::detail::test::sharing {
 /// died gives only the beginning of these elements.
 ///
 /// In each pass a split belongs to at most one task; `shared_run` checks this. If a task was sent
-/// the end of a pass, each split of the pass belongs to a task. If operators can leave a pass
-/// before it is over, splits that were given back are excepted; otherwise the rule holds for all
-/// passes.
+/// the end of a pass, each split of the pass belongs to a task; splits that were given back are
+/// excepted if operators can leave a pass before it is over. If no operator can do so, the rule
+/// holds for all passes, even if no task was sent their ends.
 inline std::string what_is_wrong(const shared_graph& graph,
                                  const std::map<task_id, shared_run::task>& tasks,
                                  const shared_run::places& leased,
@@ -61,7 +61,7 @@ inline std::string what_is_wrong(const shared_graph& graph,
     return false;
   };
   for (const auto& source : graph.sources) {
-    // Sources that advance together end with the shortest.
+    // When the shortest of the sources that advance together ends, all of them end.
     auto splits = source->splits;
     for (const auto& other : graph.sources)
       if (plan.sources[other->number].group == plan.sources[source->number].group)

@@ -36,13 +36,13 @@ protected:
     core.keep_pace(given, now);
     return given.front().splits;
   }
-  /// The next answer to the task; nullopt: it waits.
+  /// The next answer to the task; nullopt: the task must wait.
   std::optional<split_answer> ask(task_id who, uint64_t pass,
                                   const std::set<task_id>& blocked = {}) {
     return put({who, 0, pass, {}, asked[{who, pass}]++}, blocked);
   }
-  /// The task asks until the pass is over or it must wait. Returns the number of splits that it was
-  /// leased.
+  /// The task sends questions until the pass is over or it must wait. Returns the number of splits
+  /// that it was leased.
   uint64_t drain(task_id who, uint64_t pass, const std::set<task_id>& blocked = {}) {
     uint64_t out = 0;
     for (auto given = ask(who, pass, blocked); given && *given; given = ask(who, pass, blocked))

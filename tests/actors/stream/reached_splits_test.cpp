@@ -79,7 +79,7 @@ TEST(ReachedSplits, MayNameMoreAndNeverLessWhenThereIsTooMuch) {
 }
 
 TEST(ReachedSplits, RemembersEachRowOfAShuffleOfManyExactly) {
-  // The splits that one of two readers has received of a task that shuffles 300,000 rows.
+  // The splits of the rows that one of two readers received; the task shuffles 300,000 rows.
   reached_splits x;
   std::mt19937_64 random{13};
   uint64_t came = 0;

@@ -36,7 +36,7 @@ public:
   struct options {
     size_t tasks = 1;
     bool shared = true;
-    uint64_t most_elements = 0; ///< per stream; 0: no bound
+    uint64_t most_elements = 0; ///< for each stream; 0: no bound
     uint64_t stream_bytes = 4096;
     /// If set: each consumer belongs to a trainer, and each trainer is given all elements.
     std::optional<cache_terms> cache = {};
@@ -47,7 +47,7 @@ public:
   struct pipe {
     bool linking = false;    ///< the consumer waits for a link
     bool refused = false;    ///< the link will be refused
-    bool connected = false;  ///< the link exists, as the task sees it
+    bool connected = false;  ///< the task's end of the link exists
     bool cut_unseen = false; ///< the link is cut, and the consumer has not noticed
     time_point cut_at{};
     produce::stream_key key;             ///< of the stream that the consumer accepts; zero: none
@@ -57,7 +57,7 @@ public:
     /// The task counts the consumer as a reader: elements that the consumer reported are given to
     /// no other consumer.
     bool counts = false;
-    uint64_t known_handed_out = 0;   ///< as last reported to the task
+    uint64_t known_handed_out = 0;   ///< the number that was last reported to the task
     stream_grant granted;            ///< the last grant that the task received
     uint64_t highest_sent = 0;       ///< the number after the last element ever sent
     std::set<int64_t> sent;          ///< all elements that were ever sent
@@ -73,7 +73,7 @@ public:
     bool exhausted = false;
     bool left = false; ///< the task's worker leaves
     bool over = false;
-    bool away = false; ///< the job gave the task up; its worker may return
+    bool away = false; ///< the job counts the task as lost; its worker may return
     bool lost = false; ///< the task will not return
     bool room = false; ///< other windows may have made room for blocks that this task holds back
     std::deque<std::pair<time_point, task_readers>> names; ///< messages on their way to the task
@@ -115,10 +115,10 @@ public:
   /// The task's worker leaves. The task makes no more elements, and gives its readers those that it
   /// has made.
   void leave_task(size_t t);
-  /// The task's worker is lost, and the job gives the task up. Unless `for_good`, the worker may
-  /// return with its state.
+  /// The task's worker is lost, and the job counts the task as lost. Unless `for_good` is true, the
+  /// worker may return with its state.
   void lose_task(size_t t, bool for_good);
-  /// The worker of a task that the job gave up returns with its state.
+  /// The worker of a task that the job counts as lost returns with its state.
   void find_task(size_t t);
   void crash_runner(size_t t);
   /// Adds another worker with a task of its own.
@@ -131,8 +131,8 @@ public:
   uint64_t come(std::string trainer = "trainer", cache_start start = cache_start::oldest);
   /// The consumer ends without a message. The job removes it when the consumer's lease expires.
   void die(uint64_t id);
-  /// As `die`, while the trainer is handed an element, if it has a block: the consumer has handled
-  /// that, and the trainer does not get the element.
+  /// As `die`. If the trainer has a block, one more of its elements is first taken from the
+  /// handout, and the consumer handles this, but the trainer dies before it gets the element.
   void die_in_next(uint64_t id);
   /// The consumer leaves in order: its last messages arrive over the links that exist.
   void go(uint64_t id);
@@ -150,13 +150,13 @@ public:
   bool deliver_down(uint64_t id, size_t t, bool damaged = false);
   bool deliver_news(uint64_t id);
   bool deliver_names(size_t t);
-  /// Delivers the job's answer to the oldest account of the task. False: there is none.
+  /// Delivers the job's answer to the oldest account of the task. Returns false if there is none.
   bool acknowledge(size_t t);
   /// Delivers the consumer's oldest message to the task as one that cannot be decoded.
   void damage_up(uint64_t id, size_t t);
   void pass(duration by);
-  /// Delivers all messages that are on their way, and those that follow from them within
-  /// `for_long`. Returns the number of messages of streams, and stops when it is `most`.
+  /// Delivers all messages that are on their way, and the messages that follow from them within
+  /// `for_long`. Returns the number of messages of streams. Stops when this number is `most`.
   size_t settle(size_t most = 100'000, duration for_long = std::chrono::milliseconds{20});
 
   // -- trainers ------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ public:
   bool unreported_again() const {
     return options_.cache || options_.guarantee == delivery_guarantee::at_least_once;
   }
-  /// For each element, how often it was handed out, by present consumers and by those that are
+  /// For each element, how often it was handed out, by present consumers and by consumers that are
   /// gone. If unreported elements may be repeated, a consumer that is gone counts only for the
   /// elements that it reported.
   std::map<int64_t, size_t> all_handed_out() const;

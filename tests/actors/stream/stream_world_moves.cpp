@@ -64,8 +64,8 @@ bool stream_world::deliver_up(uint64_t id, size_t t) {
     said = grant->handed_out;
     p.granted = *grant;
   }
-  // A task that is over reads no reports. They do not count here, and may be too high: a consumer
-  // that is given up after the end of a stream reports all rows that its trainer may still take.
+  // A task that is over ignores reports, and so does this record. A report may be too high then: a
+  // consumer that is given up after the stream's end reports all rows that its trainer may take.
   if (p.counts && !tasks[t].over)
     p.known_handed_out = std::max(p.known_handed_out, said);
   carry_out(t, tasks[t].core->arrived(key, what, now));

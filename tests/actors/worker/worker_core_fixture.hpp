@@ -12,8 +12,8 @@ namespace headrace::detail::test {
 
 using texts = std::vector<std::string>;
 
-/// The core of a worker with incarnation 9, and a clock. Heartbeats are 1 s apart, leases 5 s, the
-/// drain 500 ms.
+/// The core of a worker with incarnation 9, and a clock. Heartbeats are 1 s apart, a lease is 5 s,
+/// and the time to drain is 500 ms.
 class WorkerCore : public testing::Test {
 protected:
   using step = worker_core::step;

@@ -50,7 +50,7 @@ struct worker_script {
       return x->getDispatcher().which() == which;
     }));
   }
-  /// The last message of that kind. @pre there is one
+  /// The last message of that kind. @pre there is such a message
   schema::DispatcherMessage::Reader last(kind which) const {
     for (auto at = heard.rbegin(); at != heard.rend(); ++at)
       if ((*at)->getDispatcher().which() == which)
@@ -180,7 +180,7 @@ protected:
     node.dispatch();
   }
   /// Kills the dispatcher's actor and starts another one. The scripted connector connects the
-  /// worker to the new one at once.
+  /// worker to the new actor at once.
   void lose_the_dispatcher() {
     port::ask_to_exit(*where, caf::exit_reason::kill);
     dispatcher->held.clear();

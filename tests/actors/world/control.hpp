@@ -35,8 +35,8 @@ inline void request(const connection_end& over, duration limit,
   });
 }
 
-/// A member's connection to the dispatcher: it is made, watched, and made anew when it is lost, as
-/// by headrace::detail::peer.
+/// Keeps a member's connection to the dispatcher. Like headrace::detail::peer, it connects, watches
+/// the connection, and connects again when the connection is lost.
 class control_peer {
 public:
   struct events {
@@ -52,7 +52,7 @@ public:
 
   const connection_end& get() const noexcept { return over_; }
   bool up() const noexcept { return static_cast<bool>(over_); }
-  /// Closes the connection; as after each loss, another one is made.
+  /// Closes the connection. As after each loss, another connection is then made.
   void renew(const status& why) {
     if (over_)
       net_.close(over_, why);

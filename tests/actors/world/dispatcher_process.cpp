@@ -95,7 +95,7 @@ request_token dispatcher_process::keep(waiting what) {
 
 void dispatcher_process::crash_a_job() {
   if (jobs_.empty() || !jobs_.begin()->second->core)
-    return; // there is no job, or its actor has crashed already
+    return; // there is no job, or the job's actor has crashed already
   const auto id = jobs_.begin()->first;
   // Requests that the actor had not answered get no answer, and their senders see that the actor
   // has ended.

@@ -28,7 +28,7 @@ class dispatcher_process final : public virtual_process {
 public:
   explicit dispatcher_process(world& in);
 
-  /// Starts the process again with all that was stored. @pre it is dead
+  /// Starts the process again with all that was stored. @pre the process is dead
   void start_again() {
     keeps_state_ = true;
     start();
@@ -71,7 +71,7 @@ private:
     std::unique_ptr<virtual_alarm> alarm;
     std::map<consumer_id, connection_end> readers;
   };
-  /// A request that is not answered yet. `to_job` passes it to the job that it is for.
+  /// A request without an answer so far. `to_job` passes the request to its job.
   struct waiting {
     std::variant<answered<result<iteration_view>>, answered<status>, answered<result<lease_answer>>,
                  answered<result<worker_registered>>, answered<result<heartbeat_heard>>,
@@ -116,8 +116,8 @@ private:
   void carry_out(job_id id, job_commands what);
   void take(const std::shared_ptr<job>& of, const job_commands::value_type& what);
   void to_job(job_id id, const std::function<job_commands(job_core&)>& event);
-  /// Sends an order of a job to a worker. `heard` is called with the answer, or with nullopt if
-  /// none came in time.
+  /// Sends an order of a job to a worker. `heard` is called with the answer, or with nullopt if no
+  /// answer arrives in time.
   void order(job& of, worker_id who,
              std::function<void(worker_process&, const std::function<void(const status&)>&)> what,
              std::function<void(const std::optional<status>&)> heard);

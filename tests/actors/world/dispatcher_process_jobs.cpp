@@ -3,7 +3,7 @@
 
 namespace headrace::detail::test {
 
-// The commands of a job's core, carried out as by job_state.
+// Carries out the commands of a job's core, as job_state does.
 
 void dispatcher_process::carry_out(job_id id, job_commands what) {
   const auto at = jobs_.find(id);

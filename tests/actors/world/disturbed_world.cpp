@@ -150,7 +150,7 @@ void disturbed_world::disturb(const virtual_process& who, duration how_long) {
   for (size_t i = 0; i < world_->workers.size(); ++i)
     if (&who == &world_->workers[i]) {
       excuses_.workers_away.insert(i);
-      // The worker may be the only one, or the only one from which a trainer may read.
+      // It may be that a trainer can read from no other worker while this one is away.
       excuses_.no_worker |= how_long >= worker_timeout_ - 6s;
     }
 }
@@ -235,7 +235,7 @@ void disturbed_world::kill_dispatcher(bool keeps_state) {
   say(for_good ? "the dispatcher dies for good" : "the dispatcher dies");
   w.dispatcher.kill();
   w.net.changed(w.dispatcher);
-  // Without the stored state the records of the jobs are lost with the process.
+  // If the state was not stored, the records of the jobs are lost with the process.
   excuses_.dispatcher_away = true;
   excuses_.dispatcher_lost_state |= for_good || !keeps_state;
   if (!for_good)

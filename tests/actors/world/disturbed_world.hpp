@@ -40,7 +40,7 @@ public:
   /// The bounds within which the numbers and times of a world are drawn.
   struct scale {
     uint64_t most_splits = 600;
-    uint64_t most_rows = 20;   ///< the most rows of a split
+    uint64_t most_rows = 20;   ///< the largest number of rows of a split
     duration shortest_pause{}; ///< the shortest pause of a trainer between two bursts
     duration faults_within = std::chrono::seconds{20};
     duration longest_fault = std::chrono::seconds{25};
@@ -55,14 +55,14 @@ public:
             .faults_within = 3s,
             .longest_fault = 12s};
   }
-  /// `allowed`: the kinds of faults of which some may be drawn for this world.
+  /// `allowed`: the kinds of faults from which the kinds of this world are drawn.
   explicit disturbed_world(uint64_t seed, const scale& size, uint32_t allowed = every);
 
   /// Runs the world until its faults are over, then until all trainers have ended or every wait
   /// must have reached its bound, and makes the judge.
   void run();
   const std::vector<violation>& judged() { return judge_->all(); }
-  /// For workers that were drained: the dispatcher's answer when they had left.
+  /// For each worker that was drained, the dispatcher's answer after the worker had left.
   const std::vector<worker_drains>& drained() const noexcept { return drained_; }
   const world& the_world() const noexcept { return *world_; }
   uint64_t events() const noexcept { return world_->time.events(); }
@@ -96,7 +96,7 @@ private:
   std::unique_ptr<judge> judge_;
   disturbances excuses_;
   std::vector<std::string> story_;
-  /// The number of checks in a row in which a stream of the trainer had less than its share.
+  /// By trainer: how many checks in a row have found a stream with less credit than its share.
   std::map<const trainer_process*, int> starved_;
   std::vector<std::string> starving_;
   std::vector<worker_drains> drained_;

@@ -34,9 +34,9 @@ protected:
 };
 
 TEST_F(FirstBlock, IsUnderWayWhenThreeQuestionsAreAnsweredAndAStreamIsOpened) {
-  // Three round trips: the connection to the dispatcher, the request for the repetition with the
-  // dataset, and the connection to the worker, during which the task starts. Half a round trip: the
-  // message that opens the stream.
+  // The connection to the dispatcher, the request for the repetition with the dataset, and the
+  // connection to the worker take one round trip each. The task starts during the last of these.
+  // The message that opens the stream takes half a round trip.
   EXPECT_NEAR(round_trips(sharding_policy::off), 3.5, nearly);
 }
 

@@ -238,15 +238,15 @@ void judge::every_shard_is_whole(const std::set<int64_t>& given, bool unknown) {
 
 bool judge::died_together() const {
   const auto lease = world_.about.timing.lease;
-  // A trainer is given up when others wait, or at its time-out.
+  // A trainer is given up when others wait for elements, or after the client timeout.
   const auto given_up = std::max(lease, world_.about.jobs.client_timeout);
   return std::ranges::any_of(world_.trainers, [&](const auto& t) {
     const auto died = t.history().ended_at;
     return t.history().killed && std::ranges::any_of(world_.lost_tasks, [&](const auto& entry) {
-             // If the trainer died first: after the trainer is given up, it takes a lease and a
-             // quarter until the task drops it, and a cut may delay the task's report to the job by
-             // nearly one more lease. If the task was lost first: the trainer itself reports which
-             // rows of the task it received.
+             // If the trainer died first: after it is given up, a lease and a quarter may pass
+             // before the task drops the trainer, and a cut may delay the task's report to the job
+             // by nearly one more lease. If the task was lost first: until it dies, the trainer
+             // itself reports the rows of the task that it received.
              const auto lost = entry.second;
              return lost < died + given_up + 4 * lease && died < lost + 2 * lease;
            });

@@ -14,7 +14,7 @@ struct disturbances {
   /// The indices of trainers that were unreachable, in at least one direction, for about a lease or
   /// more.
   std::set<size_t> trainers_away;
-  /// The indices of workers that were unreachable in this way, or that died or left.
+  /// The indices of workers that were unreachable for as long, or that died or left.
   std::set<size_t> workers_away;
   /// Workers that no message reaches until the end of the world.
   std::set<const virtual_process*> cut_off_for_good;
@@ -35,16 +35,16 @@ public:
   judge(const world& of, disturbances excuses, std::vector<std::string> starving = {})
     : world_(of), excuses_(std::move(excuses)), starving_(std::move(starving)) {}
 
-  /// Every wait of the trainers that are present ended.
+  /// All waits of the trainers that are present have ended.
   void every_wait_ended();
   /// No element was handed out twice. Under at_least_once two exceptions are allowed: elements of a
   /// trainer that perhaps did not report them as handed out, because it is gone or was given up;
   /// and elements that were read again, if a trainer of the group is gone, or read an error or a
   /// remark.
   void nothing_repeated();
-  /// An end without an error came after all elements. Except under at_least_once, elements may be
-  /// missing that were lost with a worker, or that may have gone to a trainer that did not end
-  /// well.
+  /// If a trainer's iteration ended without an error, the trainers of the group were given all
+  /// elements. Except under at_least_once, elements may be missing that were lost with a worker, or
+  /// that may have gone to a trainer that did not end well.
   void every_end_is_true();
   /// If the first view that a trainer received from its job stated that the repetition was
   /// finished, and the trainer got no error, then the repetition was finished, and the trainer got
@@ -56,7 +56,7 @@ public:
   /// If each row is a split of its own, a reader that leaves in order causes no loss.
   void nothing_lost_with_who_leaves();
   /// If elements of a repetition were handed to none of its trainers, each of these trainers that
-  /// ended without an error was given a message about the loss.
+  /// ended without an error was given a remark about the loss.
   void no_loss_is_silent();
   /// No trainer read an error that no fault excuses. The lack of a worker does not excuse an error
   /// that came after all elements.
@@ -69,7 +69,7 @@ public:
   const std::vector<violation>& all();
 
   const std::vector<violation>& violations() const noexcept { return found_; }
-  /// Elements that no trainer was given.
+  /// The elements that no trainer was given.
   std::vector<int64_t> missing() const;
 
 private:

@@ -9,8 +9,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A small world without faults, read to its end. Each test falsifies its history or its
-/// connections and checks the violations that the judge returns.
+/// A small world without faults, read to its end. Each test falsifies the history or the
+/// connections of the world, and checks the violations that the judge returns.
 class Judge : public testing::Test {
 protected:
   /// If `job_name` is empty, each trainer has an anonymous job.
@@ -257,7 +257,7 @@ TEST_F(Judge, ExpectsTheCopiesThatTheJobNamedWhereItDidNotSayThatItIsOver) {
 TEST_F(Judge, FindsAWaitThatDoesNotEnd) {
   about.net.control_silence = duration{0}; // no connection is closed because of silence
   build("", 1);
-  // At this early time the trainer still waits, as if its connections delivered nothing.
+  // At this early time the trainer still waits, as it would if no message reached it.
   w->time.run_until(w->time.now() + 100us);
   ASSERT_FALSE(w->trainers[0].over());
   EXPECT_EQ(broken(), rules{"wait"});

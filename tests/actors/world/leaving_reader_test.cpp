@@ -8,7 +8,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Two trainers of one job that each read only from the worker of their own process. The first
-/// leaves in order before the end, so that its worker has no reader any more.
+/// trainer leaves in order before the end, so that its worker has no reader any more.
 class LeavingReader : public testing::TestWithParam<delivery_guarantee> {
 protected:
   LeavingReader() {

@@ -46,9 +46,9 @@ public:
 
   static constexpr int seconds = 10;
   using amounts = std::map<std::string, dispatcher_traffic::amount>;
-  amounts begun;  ///< in the first 10 s after the trainers start
-  amounts steady; ///< in some seconds without changes
-  amounts joined; ///< in a second in which a worker joins
+  amounts begun;  ///< the messages in the first 10 s after the trainers start
+  amounts steady; ///< the messages in some seconds without changes
+  amounts joined; ///< the messages in a second in which a worker joins
 
   static dispatcher_traffic::amount sum(const amounts& of) {
     dispatcher_traffic::amount out;

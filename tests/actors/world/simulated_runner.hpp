@@ -48,9 +48,9 @@ inline block numbered(const world_dataset& what, uint64_t first, uint64_t count,
   return out;
 }
 
-/// The work of a runner's thread, step by step, without a thread: it reads the splits that it was
-/// leased (DYNAMIC), all elements (OFF) or the elements of its shard (a static policy), and drops
-/// the elements that earlier runners gave.
+/// Does the work of a runner's thread in steps, without a thread: reads the splits that the task
+/// was leased (DYNAMIC), all elements (OFF) or the elements of the task's shard (a static policy),
+/// and drops the elements that earlier runners gave.
 class simulated_runner {
 public:
   struct over {};
@@ -120,7 +120,7 @@ public:
     asked_.reset();
   }
   /// `given`: the number of rows that the runner has made, including the rows that it dropped.
-  /// `done`: the splits that are done when these rows were handed out.
+  /// `done`: the splits that are done once these rows are handed out.
   uint64_t given() const noexcept { return given_; }
   const splits_done& done() const noexcept { return done_; }
   void taken(size_t bytes) { outstanding_ -= std::min(bytes, outstanding_); }

@@ -24,7 +24,7 @@ public:
   }
   void after(duration delay, std::function<void()> what) { at(now_ + delay, std::move(what)); }
 
-  /// Runs the next event. False: there is none.
+  /// Runs the next event. Returns false if there is none.
   bool step() {
     if (due_.empty())
       return false;

@@ -77,8 +77,8 @@ void trainer_process::take() {
   }
   if (needs_no_more() && !over())
     leave();
-  // In a real process another thread may be in the core. So the core handles the elements that were
-  // taken only later, and the trainer may have taken more by then.
+  // In a real process, another thread may be using the core at this time. So the core handles taken
+  // elements only later, and the trainer may have taken more elements by then.
   if (woken_ && !record_.left && !std::exchange(looks_, true))
     after(time_.between(duration{1}, std::chrono::milliseconds{2}), [this] {
       looks_ = false;

@@ -14,34 +14,34 @@ namespace headrace::detail::test {
 
 class world;
 
-/// A process with one trainer that reads one iteration: the product's consumer_core and handout,
-/// and the work of consumer_state and link_pool around them.
+/// A process with one trainer that runs one iteration. It has the product's consumer_core and
+/// handout, and does the work of consumer_state and link_pool.
 class trainer_process final : public virtual_process {
 public:
   struct options {
     consumer_options reads;
     duration pause{};                     ///< between two bursts, on average
     uint64_t burst = 1;                   ///< elements taken at a time
-    std::optional<uint64_t> leaves_after; ///< the trainer leaves after so many elements
+    std::optional<uint64_t> leaves_after; ///< the trainer leaves after this number of elements
     std::optional<uint64_t> leaves_at;    ///< the trainer leaves before it reads this round
   };
   /// The history of the trainer.
   struct record {
     std::vector<int64_t> handed_out;
-    std::vector<int64_t> handed_out_at; ///< the time of each, in nanoseconds
-    std::vector<uint64_t> rounds;       ///< the round of each, with coordinated reads
+    std::vector<int64_t> handed_out_at; ///< the time of each element, in nanoseconds
+    std::vector<uint64_t> rounds;       ///< the round of each element, with coordinated reads
     job_id job;                         ///< from the dispatcher's first answer
     /// How often the repetition had been collected before the dispatcher's first answer arrived.
     uint64_t collected = 0;
-    bool late = false; ///< the repetition was over when this trainer joined
+    bool late = false; ///< the repetition was finished when this trainer joined
     /// The addresses of the workers whose tasks the job named.
     std::set<std::string> named;
-    /// The job reported the end of the repetition.
+    /// The job has reported that the repetition is finished.
     bool job_over = false;
     iteration_losses losses; ///< from the job's last report
     std::optional<status> ended;
-    std::string remark; ///< the message that came with the end
-    std::string news;   ///< the message that came before the end
+    std::string remark; ///< the remark, which came with the end
+    std::string news;   ///< a message that came before the end
     bool began = true;  ///< false: the iteration ended before the trainer received its job's id
     bool left = false;
     bool goodbye_heard = false; ///< the job answered the goodbye of this trainer with ok
@@ -83,13 +83,13 @@ private:
   bool needs_no_more() const;
   void end(const status& how);
   void make_link(const std::string& address);
-  /// Carries out the commands that were left to the actor, and then those of an event that the
-  /// actor handles.
+  /// Carries out the commands that were left to the actor, and then `what`: the commands of an
+  /// event that the actor handles.
   void carry_out(const consume::commands& what);
   /// Carries out the commands of an event that a link's thread or the trainer's thread handles.
-  /// What only the actor can carry out is left to it.
+  /// Commands that only the actor can carry out are left to the actor.
   void carry_out_beside_the_actor(const consume::commands& what);
-  /// Carries out the commands that concern streams. Returns the others.
+  /// Carries out the commands that concern streams. Returns the other commands.
   consume::commands carry_out_of_streams(const consume::commands& what);
   void carry_out(const consume::ask& what);
   void carry_out(const consume::beat& what);

@@ -24,7 +24,7 @@ public:
     if (!std::exchange(busy_, true))
       commit();
   }
-  /// The process died: drops the writes that are not complete.
+  /// To be called when the process dies: drops the writes that are not complete.
   void forget() {
     waiting_.clear();
     busy_ = false;

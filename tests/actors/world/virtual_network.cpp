@@ -6,7 +6,7 @@ namespace headrace::detail::test {
 
 namespace {
 
-/// The time that a new connection waits for the other end, and the interval at which it checks.
+/// The longest wait of a new connection for the other end, and the time between two checks.
 constexpr duration greeting_limit = std::chrono::seconds{5};
 constexpr duration look_again = std::chrono::milliseconds{100};
 

@@ -41,7 +41,7 @@ struct connection {
 };
 using connection_ptr = std::shared_ptr<connection>;
 
-/// One end of a connection, as its process holds it.
+/// One end of a connection; the process at this end holds the object.
 struct connection_end {
   connection_ptr over;
   size_t side = 0;
@@ -49,8 +49,8 @@ struct connection_end {
 };
 
 /// Joins processes: delays messages, cuts connections, swallows messages in one direction, refuses
-/// connections. A direction that is swallowed delivers nothing; its messages arrive when it is
-/// healed, as TCP repeats them, unless the connection was given up before.
+/// connections. A swallowed direction delivers nothing. Its messages arrive when it is healed,
+/// because TCP sends them again, unless the connection was closed before.
 class virtual_network {
 public:
   struct options {
@@ -61,7 +61,7 @@ public:
     /// If set, each message takes exactly this time, and it takes twice this time to connect. So
     /// the duration of a conversation is a number of round trips.
     std::optional<duration> always;
-    /// The time without messages after which an end gives its connection up; zero: never.
+    /// An end closes its connection if it receives nothing for this time; zero: never.
     duration control_silence = std::chrono::seconds{5};
     duration data_silence = std::chrono::seconds{5};
   };
@@ -71,7 +71,7 @@ public:
   /// `accepted` is called at `to`, then `done` at `from`.
   void connect(plane which, virtual_process& from, virtual_process& to,
                std::function<void(connection_end)> accepted, connected done);
-  /// Sends a message: `what` is called at the other end. False: this end is closed.
+  /// Sends a message: `what` is called at the other end. Returns false if this end is closed.
   bool send(const connection_end& from, std::function<void()> what);
   /// Closes the connection at the end `by`. The other end notices this later.
   void close(const connection_end& by, const status& why);
@@ -116,7 +116,7 @@ private:
   options options_;
   std::map<path_key, path> paths_;
   std::vector<connection_ptr> connections_;
-  size_t clean_at_ = 64; ///< at this number of connections the closed ones are removed
+  size_t clean_at_ = 64; ///< when there are so many connections, the closed ones are removed
   uint64_t messages_ = 0;
 };
 

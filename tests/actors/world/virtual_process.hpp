@@ -80,7 +80,7 @@ private:
   std::deque<std::function<void()>> inbox_;
 };
 
-/// The one timer of a core in a process. As port::alarm, but it never rings early.
+/// The only timer of a core in a process. It works like port::alarm, but never rings early.
 class virtual_alarm {
 public:
   explicit virtual_alarm(virtual_process& of) : of_(of) {}

@@ -309,7 +309,7 @@ void worker_process::carry_out(const worker::tell_leaving& what) {
 }
 
 void worker_process::carry_out(const worker::close_streams& what) {
-  // Elements that the task did not give within its time to drain are lost with it.
+  // Elements that the task did not give within its time to drain are lost with the task.
   world_.lost_tasks.emplace(what.task, now());
 }
 

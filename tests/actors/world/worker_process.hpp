@@ -15,14 +15,14 @@ namespace headrace::detail::test {
 
 class world;
 
-/// A worker's process: worker_core, a task_core for each of its tasks, and the work of
-/// worker_state, task_state, the router and the runners around them.
+/// A worker's process. It has a worker_core and a task_core for each of its tasks, and does the
+/// work of worker_state, task_state, the router and the runners.
 class worker_process final : public virtual_process {
 public:
   struct options {
-    std::string address;     ///< at which consumers reach it
+    std::string address;     ///< the address at which consumers reach the worker
     duration per_block{};    ///< the time of a runner for a block, on average
-    uint64_t most_rows = 16; ///< in a block
+    uint64_t most_rows = 16; ///< the largest number of rows of a block
     duration drain = std::chrono::milliseconds{500};
     size_t cache_bytes = 16 << 10; ///< for the windows of cross-trainer caches
     uint64_t place = 1;            ///< trainers with this place are local to the worker

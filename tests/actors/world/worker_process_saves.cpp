@@ -3,7 +3,7 @@
 
 namespace headrace::detail::test {
 
-// The work of a worker for saves, with the folder of the world.
+// The work of a worker for saves into the folder of the world.
 
 void worker_process::saves_offered() { carry_out(core_->saves_offered()); }
 

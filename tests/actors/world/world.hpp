@@ -26,7 +26,7 @@ public:
     delivery_guarantee guarantee = delivery_guarantee::at_most_once;
     world_dataset data;
     bool mixed = false;      ///< the plan states that rows may be made of several splits
-    bool total_known = true; ///< the job knows the number of splits from the graph
+    bool total_known = true; ///< the plan of the job contains the number of splits
     std::string job_name;    ///< empty: each trainer has a job of its own
     lease_timing timing;
     job_terms jobs;
@@ -45,13 +45,13 @@ public:
 
   // -- records for the judge ----------------------------------------------------------------
 
-  /// Records that the job leased a split to a task.
+  /// Records that the job leased splits to a task.
   void leased(task_id to, const split_range& what);
   /// Records that a job placed a task on the worker at that address.
   void gave_a_task(job_id from, uint64_t repetition, const std::string& address) {
     workers_with_tasks[{from, repetition}].insert(address);
   }
-  /// Records the present state of a task.
+  /// Records the present state of a task of a repetition.
   void task_is(job_id of, uint64_t repetition, const iteration::task& now);
   /// The number of a task. Except under DYNAMIC without rounds, it is in the upper 32 bits of each
   /// element that the task gives, so that the elements of two tasks differ.
@@ -87,7 +87,7 @@ public:
   /// How often a repetition of a job was collected.
   std::map<std::pair<job_id, uint64_t>, uint64_t> collected;
   std::set<uint64_t> finished; ///< repetitions that a job finished without an error
-  /// The addresses of the workers on which a job placed tasks, by job and repetition.
+  /// The addresses of the workers on which a job placed tasks, by the job and its repetition.
   std::map<std::pair<job_id, uint64_t>, std::set<std::string>> workers_with_tasks;
 };
 

@@ -31,8 +31,8 @@ TEST(World, KeepsItsWordWhateverBefallsIt) {
   }
   const auto* most = std::getenv("HEADRACE_WORLDS");
   const auto worlds = most != nullptr ? std::strtoull(most, nullptr, 0) : 80;
-  // Each run has the same worlds, so that a difference is caused by a change of the code.
-  // HEADRACE_TEST_SEED chooses others.
+  // Each run has the same worlds, so that a difference is caused by a change of the code. If
+  // HEADRACE_TEST_SEED is set, the worlds are drawn from that seed.
   const auto base = std::getenv("HEADRACE_TEST_SEED") != nullptr ? test_seed() : 1;
   uint64_t events = 0;
   std::map<std::string, std::vector<uint64_t>> broken;

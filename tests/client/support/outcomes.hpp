@@ -19,8 +19,8 @@ status thrown_by(F&& call) {
   return {};
 }
 
-/// All elements in the order in which they come, each as `text` of its first component; a failed
-/// one as `!` and its status.
+/// All elements in the order in which they come, each as `text` of its first component. An error
+/// row is given as `!` and its status.
 template <class Text>
 std::vector<std::string> outcomes(const dataset& from, Text&& text) {
   std::vector<std::string> out;

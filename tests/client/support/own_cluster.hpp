@@ -152,7 +152,7 @@ inline std::vector<int64_t> sorted(std::vector<int64_t> x) {
   return x;
 }
 
-/// True if a node of the tree, at any depth, has a name that begins with `name`, and is `good`.
+/// True if a node of the tree, at any depth, has a name that begins with `name`, and `good` holds.
 template <class Good>
 bool find_in(const std::vector<supervised>& tree, const std::string& name, const Good& good) {
   return std::any_of(tree.begin(), tree.end(), [&](const supervised& x) {

@@ -3,7 +3,7 @@
 
     python3 compute_functions.py FOLDER_WITH_THE_REAL_DATA
 
-writes functions.txt next to this script, as compute_operators.py writes operators.txt (an element that fails is a !);
+writes functions.txt next to this script, as compute_operators.py writes operators.txt (an error row is written as !);
 and three files that the tests read: ../words.tfrecord, sentences as tf.Examples with variable, ragged and sparse
 features; ../chapters.tfrecord, runs of sentences as tf.SequenceExamples; and ../vocabulary.txt, the first 300 words
 of the book's vocabulary.

@@ -29,7 +29,7 @@ TEST(ByteBudget, RefusesWhatDoesNotFitAndTellsWhenThereIsRoom) {
   EXPECT_EQ(one.take(7).rows, 3u);   // as many rows as there is room for
   one.give_back(10);
   EXPECT_EQ(told, 1);
-  one.give_back(10); // no request was refused since
+  one.give_back(10); // no request was refused since the first give_back
   EXPECT_EQ(told, 1);
   EXPECT_EQ(budget->peak(), 100u);
 }

@@ -54,7 +54,7 @@ block apply_everywhere(std::vector<column> columns, F&& f) {
   return out;
 }
 
-/// The messages of the rows that failed, as `row: message`.
+/// The messages of the error rows, as `row: message`.
 inline std::vector<std::string> errors_of(const block& b) {
   std::vector<std::string> out;
   for (const auto& e : b.errors) out.push_back(std::to_string(e.row) + ": " + e.why.message());

@@ -22,8 +22,8 @@ private:
   expr small() { return expr{static_cast<int>(below(7)) - 2}; }
   /// A random axis, from -1 to 1, so that many of the arrays have it.
   int64_t axis() { return static_cast<int64_t>(below(3)) - 1; }
-  /// True if one more function that multiplies the number of values may be used. At most five may,
-  /// because each multiplies the result of the previous one.
+  /// True if one more function that multiplies the number of values may be used. At most five of
+  /// them may be used, because each multiplies the result of the previous one.
   bool may_grow() { return grown_ < 5 && ++grown_ != 0; }
   expr seed_of(const expr& x);
   expr picture_of(const expr& x);

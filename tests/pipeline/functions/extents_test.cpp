@@ -15,7 +15,7 @@ std::vector<std::string> of(const std::vector<int64_t>& xs, F&& f) {
   return print_rows(apply_everywhere({scalars(xs)}, std::forward<F>(f)));
 }
 
-/// As `of`, but with the values as decimal numbers.
+/// Does the same as `of`, but writes the values as decimal numbers.
 template <class F>
 std::vector<std::string> numbers_of(const std::vector<int64_t>& xs, F&& f) {
   const auto all = apply_everywhere({scalars(xs)}, [&](expr n) { return cast<double>(f(n)); });
@@ -139,7 +139,7 @@ TEST(Extents, AreOfNoMoreTextThanAnElementMayHave) {
   EXPECT_EQ(first_error(1 << 21, [&](expr n) { return repeat(stack({expr{text}}), n); }),
             std::string{"repeat:"} + why);
   EXPECT_EQ(first_error(1 << 10, [&](expr n) { return fill({n}, text); }), "");
-  // The result has the long string n times, and none of the n empty ones.
+  // The result has the long string n times, and none of the n empty strings.
   EXPECT_EQ(first_error(1 << 21,
                         [&](expr n) {
                           const auto others = fill({n}, "");

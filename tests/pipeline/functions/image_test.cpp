@@ -246,7 +246,7 @@ TEST(RandomImages, FlipEachImageOfABatchByItself) {
 }
 
 TEST(Images, AreCutToWholeExtentsWhereTheyArePadded) {
-  struct known { // heights and widths; rows and columns [begin, end) with the image in TensorFlow
+  struct known { // extents; rows and columns [begin, end) that TensorFlow's image has
     int64_t from[2], to[2], rows[2], columns[2];
   };
   for (const auto& x : {known{{8, 10}, {14, 11}, {2, 10}, {0, 11}},

@@ -139,8 +139,8 @@ TEST_F(Movement, IndexesAsNumpyDoes) {
   for (int round = 0; round < 200; ++round) {
     const auto dims = some_dims(1 + random_() % 3);
     std::vector<slice_spec> parts;
-    // For each axis the indices that are expected in the result: a single one for `at::index`, or
-    // all that a slice takes.
+    // For each axis the indices that are expected in the result: a single index for `at::index`, or
+    // all indices that a slice takes.
     std::vector<std::vector<int64_t>> places;
     std::vector<bool> kept;
     const size_t named = random_() % (dims.size() + 1);

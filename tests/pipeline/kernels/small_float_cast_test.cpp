@@ -45,8 +45,8 @@ double meaning(uint16_t bits) {
   return (bits & 0x8000) != 0 ? -out : out;
 }
 
-/// The number of the format that is nearest to `x`. If two are equally near, the one whose last bit
-/// is 0; infinity if `x` is rounded to more than the largest number.
+/// The number of the format that is nearest to `x`. If two are equally near, it is the number whose
+/// last bit is 0; infinity if `x` is rounded to more than the largest number.
 template <class T>
 double nearest(double x) {
   constexpr auto f = format_of<T>;

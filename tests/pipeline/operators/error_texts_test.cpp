@@ -21,7 +21,7 @@ struct error_case {
 };
 
 std::string made(const result<dataset_ptr>& x) { return to_string(x.status()); }
-/// The error of making or opening the dataset, or the error of its first row that failed.
+/// The error of making or opening the dataset, or the error of its first error row.
 std::string outcome_of(const result<dataset_ptr>& x) {
   if (!x)
     return made(x);

@@ -18,7 +18,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// 840 / (x % 5) for each number x from `start` to `stop` - 1. Every fifth row fails.
+/// 840 / (x % 5) for each number x from `start` to `stop` - 1. Every fifth row is an error row.
 dataset_ptr some_fail(int64_t start, int64_t stop) {
   auto in = range(start, stop);
   return make_map(in, traced(in, [](expr x) { return 840 / (x % 5); })).value();

@@ -10,8 +10,8 @@ namespace headrace::detail::test::random {
 /// The key with which an operator that has this seed draws its random numbers.
 inline uint64_t key_of(uint64_t seed) { return detail::mix(seed, 0x5eed); }
 
-/// The order of `shuffle`: a failed element does not enter the buffer, and is given when its turn
-/// to enter has come.
+/// The order of `shuffle`: an error row does not enter the buffer, and is given when its turn to
+/// enter has come.
 inline elements shuffled(const elements& in, size_t buffer, uint64_t seed) {
   detail::counter_random random{key_of(seed)};
   elements out, held;

@@ -36,8 +36,8 @@ struct sample {
   elements want;
 };
 
-/// The sample of a graph that gives the numbers of `rows` one by one, and one failure for each row
-/// that failed.
+/// The sample of a graph that gives the numbers of `rows` one by one, and one failure for each
+/// error row.
 inline sample flat(const elements& rows, dataset_ptr graph) {
   sample out{std::move(graph), {}};
   for (const auto& row : rows)
@@ -48,7 +48,7 @@ inline sample flat(const elements& rows, dataset_ptr graph) {
   return out;
 }
 
-/// The remainder with the sign of the divisor, as floor_mod.
+/// The remainder with the sign of the divisor, as floor_mod computes it.
 inline int64_t modulo(int64_t x, int64_t by) { return (x % by + by) % by; }
 
 class dice {

@@ -188,7 +188,7 @@ TEST(Generator, GivesTheRestBackIfItsFunctionFailsAgainAndAgain) {
   ASSERT_EQ(rows.size(), 8u);
   EXPECT_THAT(rows[6], HasSubstr("died"));
   EXPECT_THAT(rows[7], HasSubstr("died"));
-  // The failure of the function is not the end of the generator, which others may read.
+  // A failure of the function is not reported as the generator's end: other tasks may read on.
   for (const auto& asked : splits.log) EXPECT_FALSE(asked.total && *asked.total < 1000);
   EXPECT_THAT(splits.closed, ElementsAre(test::scripted_splits::closing{0, 0, {8, 36}}));
 }

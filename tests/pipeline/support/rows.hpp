@@ -15,7 +15,7 @@ namespace headrace::detail::test {
 /// Every value of a row with its shape: `7`, `[2]{1 2}`, `a|b`; an error row is `!code: message`.
 std::string row_text(const block& rows, size_t row);
 
-/// The number of rows to request next.
+/// Returns the number of rows to request next.
 using asking = std::function<size_t()>;
 inline asking always(size_t n) {
   return [n] { return n; };

@@ -1,4 +1,4 @@
-"""``train.Example`` and its parts: TensorFlow writes the same bytes, and it and ``parse_example`` read them."""
+"""``train.Example`` and its parts: TensorFlow writes the same bytes, and TensorFlow and ``parse_example`` read them."""
 
 from __future__ import annotations
 

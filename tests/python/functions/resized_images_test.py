@@ -12,7 +12,7 @@ IMAGE = np.arange(5 * 6 * 3, dtype=np.uint8).reshape(5, 6, 3)
 
 def late(x, steps):
     """Returns the values of ``x``, which must be one line or all be equal, after ``steps`` functions that change
-    nothing. They are not elementwise, so that the values are computed in a later step of the traced function.
+    nothing. The functions are not elementwise, so that the values are computed in a later step of the traced function.
     """
     for _ in range(steps):
         x = hr.reverse(x, [0])

@@ -1,6 +1,6 @@
-"""Errors have the classes that TensorFlow 2.21 raises for the same program, and are raised at the same point as there:
-when something is made, or for an element. Where earlier versions of this package raised another class, an ``except``
-for either class catches the error.
+"""Errors have the classes that TensorFlow 2.21 raises for the same program, and are raised at the same point as in
+TensorFlow: when something is made, or for an element. Where earlier versions of this package raised another class, an
+``except`` for either class catches the error.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def test_AProcessThatDiesTakesOneElementWithIt():
 
 
 def test_AProcessThatDiesTakesThoseThatItForkedWithIt(tmp_path):
-    # A forked process has the descriptors of the one that forked it. So its pipes must not stay open.
+    # A forked process has its parent's descriptors. So it must end with its parent, or else the pipes would stay open.
     def forks(x):
         child = os.fork()
         if child == 0:

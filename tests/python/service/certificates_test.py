@@ -151,8 +151,8 @@ def secure_page(tmp_path):
 def test_ThePageIsReadByThoseWhoCompareNames(secure_page):
     _, read = secure_page
     assert [read("/live", host) for host in ("127.0.0.1", "localhost")] == [b"live\n"] * 2
-    # With TLS the server also answers requests whose Host header has a name that the server does not know, such as
-    # the name of a Kubernetes service.
+    # With TLS the server also answers requests whose Host header has a name that was not configured, such as the name
+    # of a Kubernetes service.
     assert read("/live", Host="headrace-dispatcher:5051") == b"live\n"
 
 

@@ -83,7 +83,7 @@ def test_TheQuietPeriodIsTheTimeToGiveWhatWasBegun(monkeypatch):
     given = []
     nobody = types.SimpleNamespace(address="127.0.0.1:1", stop=lambda limit: given.append(limit) or True)
     monkeypatch.setattr(hr._core, "start_worker", lambda *about: given.append(about[7]) or nobody)
-    # The processes of Python functions are killed 0.3 s after the period, so that what they make is given before.
+    # After the period (0: half a second), tasks have 0.3 s to end. Then the processes of Python functions are killed.
     for period, moment in ((0, 0.8), (1500, 1.8)):
         given.clear()
         service.WorkerServer(service.WorkerConfig("localhost:1", shutdown_quiet_period_ms=period)).stop()

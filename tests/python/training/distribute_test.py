@@ -109,7 +109,7 @@ def test_AnElementThatFailsTakesNoOtherReplicasWithIt():
 
 
 def read_in_processes(code, count, tmp_path):
-    """Runs `code` in `count` processes, whose ranks are in the environment. Returns the `rows` that each sets."""
+    """Runs `code` in `count` processes, whose ranks are in the environment. Returns each process's `rows`."""
     started = []
     for rank in range(count):
         env = {**os.environ, "RANK": str(rank), "WORLD_SIZE": str(count), "FOLDER": str(tmp_path)}

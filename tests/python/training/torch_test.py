@@ -246,7 +246,7 @@ def test_WhereTheWorkersAreIsNotKnownHere():
     assert [int(x) for x in loader] == [4, 5, 6, 7, 8, 9]
     with pytest.raises(hr.errors.FailedPreconditionError, match="num_workers=0"):
         other.state_dict()
-    # A loaded state applies only to the next epoch.
+    # A loaded state applies only to the next iteration.
     assert [int(x) for x in loader] == list(range(10))
 
 

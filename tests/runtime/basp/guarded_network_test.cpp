@@ -105,7 +105,7 @@ TEST_F(GuardedNetwork, KeepsOnlySoManyThatHaveNotGreeted) {
   raw_peer greeter{server.actor_port()};
   ASSERT_FALSE(greeter.read(1).empty());
   greeter.send(basp_client_handshake('g').bytes());
-  ASSERT_TRUE(ask(client, made.actor, make_ok(1), patience)); // then the greeting has been read
+  ASSERT_TRUE(ask(client, made.actor, make_ok(1), patience)); // by now the greeting was read
   const auto most = guarded_network_options{}.most_ungreeted;
   std::list<raw_peer> silent;
   for (size_t i = 0; i < most + 3; ++i) {

@@ -108,7 +108,7 @@ TEST_F(JournalDamage, OfWholePagesIsRefusedOrWithoutEffect) {
 }
 
 TEST_F(JournalDamage, OfTheListOfFreePagesIsRefused) {
-  // All rows are intact, but would be overwritten: the list contains a page that is in use.
+  // All rows are intact, but would be overwritten: the list of free pages contains a page in use.
   auto damaged = written(1);
   auto& bytes = damaged["journal.sqlite"];
   constexpr size_t first_of_list = 32 + 3; // last byte of the list's page number in the header

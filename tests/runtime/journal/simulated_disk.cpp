@@ -247,7 +247,7 @@ disk_image simulated_disk::after_power_loss(unsynced rest, std::mt19937_64& rand
           apply(bytes, change);
         continue;
       }
-      // Each sector of the write survives or is lost by itself.
+      // Each sector of the write is kept or lost independently of the others.
       for (uint64_t at = 0; at < change.bytes.size();) {
         const auto left = sector_size - (change.offset + at) % sector_size;
         const auto n = std::min<uint64_t>(left, change.bytes.size() - at);

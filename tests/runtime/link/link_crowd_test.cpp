@@ -51,7 +51,7 @@ TEST(LinkCrowd, TheOldestConnectionThatDidNotGreetMakesRoom) {
   EXPECT_EQ(why->code(), status_code::resource_exhausted);
   EXPECT_THAT(why->message(), HasSubstr("more than 3 connections"));
   EXPECT_EQ(there.service.metrics().count(link_metric::refused, {{"cause", "crowded"}}), 1u);
-  // A peer that greets is accepted, and those that have greeted do not count as pending.
+  // A peer that greets is accepted. Peers that have greeted do not count as pending.
   std::list<link_end> ends;
   link_service here;
   for (int i = 0; i < 8; ++i) {

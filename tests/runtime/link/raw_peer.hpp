@@ -37,7 +37,7 @@ public:
       bytes.remove_prefix(static_cast<size_t>(n));
     }
   }
-  /// All bytes until the other side closes the connection (or until a time limit).
+  /// All bytes until the other side closes the connection, or until a time limit.
   std::string read_all() {
     std::string out;
     char bytes[4096];

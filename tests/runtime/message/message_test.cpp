@@ -221,7 +221,7 @@ envelope from_the_future(uint16_t arm) {
   auto bytes = make_ok(9).bytes();
   mutable_buffer changed{bytes.size()};
   std::memcpy(changed.data(), bytes.data(), bytes.size());
-  // The discriminant is the first 16-bit value after the request id; see the root's data section.
+  // Byte 16 begins the root's data section: the request id, and then the 16-bit discriminant.
   auto* words = changed.data() + 16;
   std::memcpy(words + sizeof(uint64_t), &arm, sizeof arm);
   return envelope::parse(std::move(changed).freeze());

@@ -26,7 +26,7 @@ public:
 
 inline published_actor spawn_echo(node& at) { return port::spawn<echo_state>(system_of(at)); }
 
-/// As `headrace::ask`, but an answer with an error is returned as an answer.
+/// Does the same as `headrace::ask`, but returns an answer with an error as an answer.
 inline result<envelope> ask_raw(node& from, const published_actor& whom, const envelope& what) {
   system_visit inside;
   caf::scoped_actor self{system_of(from)};

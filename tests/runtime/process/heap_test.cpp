@@ -32,8 +32,8 @@ void* filled(size_t bytes) {
   return last;
 }
 
-/// Uses 12 pieces of 16 MiB with small ones between them, frees the large ones, and ends with the
-/// MiB that stay in use as its exit code.
+/// Allocates 12 pieces of 16 MiB with small pieces between them, and frees the large pieces. The
+/// exit code is the number of MiB that stay in use.
 const child_body frees_large_memory{
   "frees_large_memory", [](const std::vector<std::string>& args) {
     if (args.at(0) == "set")

@@ -37,7 +37,7 @@ TEST_F(Supervision, KeepsItsPromisesOverRandomEvents) {
         break;
       default: now += 1ms * static_cast<int>(random() % 2000);
       }
-      // The core's list of living children must be the true one.
+      // The core's list of living children must contain exactly the children that live.
       std::set<std::string> thought;
       for (auto& x : core->snapshot().children)
         if (x.state == child_state::running || x.state == child_state::stopping)

@@ -139,7 +139,7 @@ protected:
   void crash(const std::string& id) { order_to(id, {internal_error("division by zero")}); }
   void TearDown() override {
     node.end(parent);
-    // Of all actors, only the one of the test's own mailbox is left.
+    // All actors have ended, except the actor of the test's own mailbox.
     EXPECT_EQ(node.system.registry().running(), 1u);
   }
   using lines = std::vector<std::string>;

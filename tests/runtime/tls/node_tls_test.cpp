@@ -37,7 +37,7 @@ struct NodeTlsTest : testing::Test {
 };
 
 /// True if the server sends more than a TLS alert. The client sends `words`; if `words` is empty,
-/// it opens a TLS session without a certificate instead.
+/// the client opens a TLS session without a certificate instead.
 bool hears_from(uint16_t port, const std::string& words) {
   asio::io_context loop;
   asio::ip::tcp::socket socket{loop};

@@ -68,7 +68,7 @@ def parallel_calls(value: Any) -> int:
 
 
 def order(deterministic: Any) -> bool | None:
-    """True if parallel calls keep the order. None: the dataset's options decide."""
+    """True if parallel calls keep the order. None: the dataset's options determine this."""
     return None if deterministic is None else flag(deterministic, "deterministic")
 
 

@@ -61,7 +61,7 @@ class Batching(Described):
 
     def padded_batch(self, batch_size: Int, padded_shapes: Any = None, padding_values: Any = None,
                      drop_remainder: bool = False, name: str | None = None) -> Dataset:
-        """As ``batch``, for elements of different shapes: each is padded at the ends of its axes.
+        """Makes batches of elements of different shapes: each element is padded at the ends of its axes.
 
         ``padded_shapes``: a shape for each component, in the structure of the elements, or one shape for all. None in
         place of a shape or of an extent: the largest in the batch. ``padding_values``: a value for each component, or
@@ -88,7 +88,7 @@ class Batching(Described):
 
     def ragged_batch(self, batch_size: Int, drop_remainder: bool = False, row_splits_dtype: Any = dtypes.int64,
                      name: str | None = None) -> Dataset:
-        """As ``batch``, for tensors of different shapes: a batch of such tensors is a ``RaggedTensor``.
+        """Makes batches of tensors of different shapes: a batch of such tensors is a ``RaggedTensor``.
 
         ``row_splits_dtype`` must be int64.
 
@@ -115,8 +115,8 @@ class Batching(Described):
         turn.
 
         A size of 0 gives a batch of no rows. ``drop_remainder`` leaves out the last rows if they are too few for a
-        batch. If a row failed, its batch is one error; with a list, all batches of that pass over the list are one
-        error.
+        batch. If an element of the input failed, the batch with its rows is one error; if ``batch_size`` is a list, all
+        batches of one pass over the list are together one error.
 
         Raises ``ValueError`` for negative sizes, an empty list, and elements that are scalars.
 

@@ -130,7 +130,7 @@ class Choosing(Described):
         return self.enumerate().filter(lambda n, _: n % shards == mine).map(lambda _, element: element)
 
     def enumerate(self, start: Int = 0, name: str | None = None) -> Dataset:
-        """(number, element), counted from ``start``.
+        """Pairs (number, element). The numbers begin with ``start``.
 
         >>> list(Dataset.from_tensor_slices(["a", "b"]).enumerate(1))
         [(np.int64(1), b'a'), (np.int64(2), b'b')]
@@ -163,9 +163,9 @@ class Choosing(Described):
         """``(class, element)`` for some of the elements, chosen so that the classes have the shares in
         ``target_dist``.
 
-        ``class_func`` gives an element's class, a number from 0 on. ``initial_dist``: the shares in this dataset; None
-        estimates them from the elements so far. With a ``seed`` the same elements come in every run. No element comes
-        twice.
+        ``class_func`` gives an element's class, a number from 0 on. ``initial_dist``: the shares in this dataset; None:
+        they are estimated from the elements that were read. With a ``seed`` every run chooses the same elements. No
+        element is returned twice.
 
         >>> ds = Dataset.range(6).rejection_resample(lambda x: x % 2, [1.0, 0.0], [0.5, 0.5])
         >>> [(int(c), int(x)) for c, x in ds]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class DifferentElementsError(InvalidArgumentError, TypeError):
-    """Datasets do not go together, as their elements are of different kinds."""
+    """Datasets cannot be combined, because their elements have different structures or dtypes."""
 
 
 def _of(inputs: Iterable[Described]) -> _options.Options:
@@ -78,10 +78,11 @@ class Combining(Described):
     def sample_from_datasets(datasets: Any, weights: Any = None, seed: Any = None,
                              stop_on_empty_dataset: bool = False,
                              rerandomize_each_iteration: Any = None, name: str | None = None) -> Dataset:
-        """Elements of several datasets, drawn at random with these weights (all alike if None).
+        """Elements of several datasets, drawn at random with these weights (None: all weights are equal).
 
-        ``weights`` may be a Dataset of vectors, one for each draw; the result ends with ``weights`` then. Otherwise it
-        ends when all ``datasets`` have ended, or with ``stop_on_empty_dataset`` when one that is drawn has ended.
+        ``weights`` may be a Dataset of vectors, one for each draw; then the result ends when ``weights`` ends. The
+        result also ends when all ``datasets`` have ended, or, with ``stop_on_empty_dataset``, when a dataset is drawn
+        that has ended.
 
         >>> a, b = Dataset.range(2), Dataset.range(2, 4)
         >>> sorted(Dataset.sample_from_datasets([a, b], seed=1))

@@ -39,14 +39,13 @@ class _Names(type):
 
 
 class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metaclass=_Names):
-    """A description of elements: where they come from and what happens to them.
+    """A description of elements: the sources from which they are read, and the operators that are applied to them.
 
-    A dataset is immutable, and nothing runs until it is iterated over. Then its operators run in this process, and
-    those before a ``distribute`` on the workers of a service. Constructors, methods and arguments are named as in
-    tf.data. Elements are numpy arrays and scalars, and for strings ``bytes`` that also compare equal to the ``str``,
-    in nested tuples and dicts as in ``element_spec``. Arrays are read-only
-    views of the memory into which the elements were computed or received. The argument ``name`` of many methods is for
-    people: nothing depends on it.
+    A dataset is immutable, and nothing runs until it is iterated over. Then its operators run in this process, except
+    the operators before a ``distribute``, which run on the workers of a service. Constructors, methods and arguments
+    are named as in tf.data. Elements are numpy arrays and scalars, and for strings ``bytes`` that also compare equal to
+    the ``str``, in nested tuples and dicts as in ``element_spec``. Arrays are read-only views of the memory into which
+    the elements were computed or received. The argument ``name`` of many methods is for people: nothing depends on it.
 
     >>> import headrace as hr
     >>> ds = hr.Dataset.range(6).map(lambda x: x * x).batch(4)
@@ -155,8 +154,8 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return WindowIterator(read, self.element_spec)
 
     def as_numpy_iterator(self) -> _core.Iterator:
-        """As ``iter``, whose elements are numpy values, too. But strings are plain ``bytes``, while the strings of
-        ``iter`` also compare equal to the ``str``.
+        """An iterator as by ``iter``, except that strings are plain ``bytes``: strings in the elements of ``iter`` also
+        compare equal to the ``str``.
 
         >>> list(Dataset.range(2).as_numpy_iterator())
         [np.int64(0), np.int64(1)]

@@ -67,7 +67,8 @@ class TFRecordDataset(_FileDataset):
 
 
 class TextLineDataset(_FileDataset):
-    """The lines of text files, as ``bytes`` without ``\\n`` or ``\\r\\n``: scalars. Arguments as of ``TFRecordDataset``.
+    """The lines of text files, as ``bytes`` without ``\\n`` or ``\\r\\n``: scalars. The arguments are those of
+    ``TFRecordDataset``.
 
     Raises ``TypeError`` or ``InvalidArgumentError`` for wrong arguments. When the dataset is read, a missing file is
     a ``NotFoundError`` that names the file.
@@ -91,7 +92,8 @@ class TextLineDataset(_FileDataset):
 
 
 class FixedLengthRecordDataset(_FileDataset):
-    """Records of ``record_bytes`` bytes from binary files, as ``bytes``; other arguments as of ``TFRecordDataset``.
+    """Records of ``record_bytes`` bytes from binary files, as ``bytes``. The other arguments are those of
+    ``TFRecordDataset``.
 
     ``header_bytes`` and ``footer_bytes`` at the ends of each file are left out. Elements are scalars.
 

@@ -117,10 +117,10 @@ class Functions(Described):
         """``map_func`` of each element.
 
         The function is traced: it is called once, with tensors, and returns tensors in tuples and dicts. If elements
-        are tuples, each component of the tuple is one argument. An element for which the function fails becomes an
-        error at its place. A component that is a dataset (see ``window``) is passed as a ``Dataset``, whose methods
-        ``reduce`` and ``get_single_element`` give tensors. Raises ``OperatorNotAllowedInGraphError``, which names the
-        line, for an operation that cannot be traced.
+        are tuples, each component of the tuple is one argument. If the function fails for an element, the iterator
+        raises the error at that element's place. A component that is a dataset (see ``window``) is passed as a
+        ``Dataset``, whose methods ``reduce`` and ``get_single_element`` give tensors. Raises
+        ``OperatorNotAllowedInGraphError``, which names the line, for an operation that cannot be traced.
 
         num_parallel_calls: calls at a time, or ``AUTOTUNE``; None: one after another. deterministic: true if the
         results keep the order; None: as in the dataset's options (true). synchronous: true is allowed only without
@@ -188,7 +188,7 @@ class Functions(Described):
         """The elements of the datasets that ``map_func`` makes of the elements, several datasets in turn.
 
         ``cycle_length`` datasets are open at a time (16 by default), and give ``block_length`` elements in turn.
-        num_parallel_calls, deterministic: as of ``map``.
+        num_parallel_calls, deterministic: as in ``map``.
 
         >>> ds = Dataset.range(2).interleave(lambda x: Dataset.range(2).map(lambda y: 10 * x + y), cycle_length=2)
         >>> list(ds)

@@ -139,8 +139,8 @@ class Keeping(Described):
 
     def snapshot(self, path: Path, compression: Any = "AUTO", reader_func: Any = None, shard_func: Any = None,
                  name: str | None = None) -> Dataset:
-        """As ``cache`` in a folder inside ``path``. The folder is named by the dataset's fingerprint, so that each
-        pipeline has its own.
+        """Keeps the elements as ``cache`` does, in a folder inside ``path``. The folder is named by the dataset's
+        fingerprint, so that each pipeline has a folder of its own.
 
         ``compression`` and ``shard_func``: as in ``save``. The iteration that writes gives the elements in the order
         in which they are made. Later iterations read the folder file after file, or with a ``reader_func`` as in

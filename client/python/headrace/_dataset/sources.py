@@ -126,7 +126,8 @@ class Sources(Described):
 
     @staticmethod
     def random(seed: Int | None = None, rerandomize_each_iteration: Any = None, name: str | None = None) -> Dataset:
-        """Random int64 numbers in [0, 2**32) without an end; different ones in each pass if ``rerandomize_each_iteration``.
+        """Random int64 numbers in [0, 2**32) without an end. They differ between passes if
+        ``rerandomize_each_iteration`` is true.
 
         >>> list(Dataset.random(seed=1).take(2)) == list(Dataset.random(seed=1).take(2))
         True

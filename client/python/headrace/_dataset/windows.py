@@ -118,7 +118,7 @@ def _apart(spec: Any, value: Any) -> Any:
 
 
 class WindowIterator(_core.Iterator):
-    """One iteration over a dataset with datasets in its elements, which come as ``Dataset``s."""
+    """One iteration over a dataset whose elements contain datasets. These are returned as ``Dataset``s."""
 
     __slots__ = ("_read", "_spec")
 
@@ -137,24 +137,24 @@ class WindowIterator(_core.Iterator):
 
     @property
     def element_spec(self) -> Any:
-        """As for other iterators."""
+        """See ``Iterator.element_spec``."""
         return self._spec
 
     def save(self) -> bytes:
-        """As for other iterators."""
+        """See ``Iterator.save``."""
         return self._read.save()
 
     def restore(self, record: bytes) -> None:
-        """As for other iterators."""
+        """See ``Iterator.restore``."""
         self._read.restore(record)
 
     @property
     def ignored(self) -> int:
-        """As for other iterators."""
+        """See ``Iterator.ignored``."""
         return self._read.ignored
 
     def close(self) -> None:
-        """As for other iterators."""
+        """See ``Iterator.close``."""
         self._read.close()
 
 

@@ -35,8 +35,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
 
 
 def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
-    """As ``constant``. If no dtype is given, the result has the dtype ``dtype_hint``, if the value can be converted
-    to it.
+    """The same as ``constant``, except that without a ``dtype`` the result has the dtype ``dtype_hint`` if the value
+    can be converted to it.
 
     >>> Dataset.from_tensors(hr.convert_to_tensor([1, 2], dtype_hint=hr.float32)).element_spec.dtype
     headrace.float32
@@ -182,7 +182,7 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
 
 
 def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
-    """Zeros, or empty strings. ``shape``: as of ``fill``.
+    """Zeros, or empty strings. ``shape``: as ``dims`` of ``fill``.
 
     >>> Dataset.from_tensors(hr.zeros([2])).get_single_element()
     array([0., 0.], dtype=float32)
@@ -191,7 +191,7 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> T
 
 
 def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
-    """Ones. ``shape``: as of ``fill``.
+    """Ones. ``shape``: as ``dims`` of ``fill``.
 
     >>> Dataset.from_tensors(hr.ones([2], hr.int64)).get_single_element()
     array([1, 1])

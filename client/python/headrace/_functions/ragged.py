@@ -226,7 +226,7 @@ class RaggedTensor:
 class RaggedTensorSpec:
     """A ragged tensor's shape, dtype and number of ragged axes.
 
-    shape: rows, then None for each ragged axis, then the extents of the values (None: any).
+    shape: the number of rows, then None for each ragged axis, then the extents of the values; None: any extent.
     ragged_rank: how many axes have rows of different lengths; None: all but the first.
     row_splits_dtype: must be int64.
     flat_values_spec: the ``TensorSpec`` of the values, in place of ``dtype``.

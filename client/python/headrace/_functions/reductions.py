@@ -38,7 +38,7 @@ def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, nam
 
 
 def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """The largest over ``axis``.
+    """The largest value over ``axis``.
 
     >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(lambda x: reduce_max(x, axis=0)).get_single_element()
     array([3, 4], dtype=int32)
@@ -47,7 +47,7 @@ def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
 
 
 def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """The smallest over ``axis``.
+    """The smallest value over ``axis``.
 
     >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(lambda x: reduce_min(x, axis=0)).get_single_element()
     array([1, 2], dtype=int32)

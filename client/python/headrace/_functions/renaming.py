@@ -10,7 +10,8 @@ from ..errors import OpError
 
 @contextlib.contextmanager
 def named(called: str, made_of: str) -> Iterator[None]:
-    """In errors that are raised inside, replaces the name ``made_of`` at the beginning of the message by ``called``.
+    """In errors that are raised in the body of the ``with``, replaces the name ``made_of`` at the beginning of the
+    message by ``called``.
 
     >>> with named("reduce", "scan"):
     ...     raise hr.errors.NotFoundError("scan: it is not there")

@@ -14,7 +14,8 @@ Tensor = _core.Tensor
 
 
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
-    """The same values in another shape; one extent may be -1. Extents may be tensors: then each element has its own.
+    """The same values in another shape. One extent may be -1: it is determined by the number of values. Extents may be
+    tensors: then each element has its own shape.
 
     Raises ``InvalidArgumentError`` if the extents that are known do not fit. If extents that become known only with an
     element do not fit, that element fails.
@@ -36,9 +37,7 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
 
 
 def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
-    """How many values there are.
-
-    A scalar of ``out_type`` (int32).
+    """The number of values, as a scalar of ``out_type`` (int32).
 
     >>> Dataset.range(3).batch(3).map(hr.size).get_single_element()
     np.int32(3)
@@ -47,7 +46,7 @@ def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
 
 
 def rank(input: Any, name: str | None = None) -> Tensor:
-    """How many axes there are, as int32.
+    """The number of axes, as int32.
 
     >>> Dataset.range(3).batch(3).map(hr.rank).get_single_element()
     np.int32(1)

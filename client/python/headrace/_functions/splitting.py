@@ -72,7 +72,7 @@ def split(value: Any, separator: str, most: int) -> Tensor | RaggedTensor:
 
 
 def _uniform_lengths(x: Tensor) -> list[Tensor]:
-    """The row lengths of all axes of a tensor but the first, as of a ragged tensor."""
+    """The row lengths of all axes of a tensor except the first, as if the tensor were ragged."""
     out: list[Tensor] = []
     ones = _core.cast(_core.string_length(x, False), "int64") * 0 + 1
     for axis in range((x.ndim or 0) - 1, 0, -1):

@@ -1,9 +1,9 @@
 """Pickles of Python functions that are the same in every process of a program.
 
-Sets of strings have another order in each process (``PYTHONHASHSEED``), and so have their pickles. A graph with such a
-function would have another fingerprint in each trainer: they would not share a job, and a trainer that is started again
-could not go on with what it was saving. So sets that a function's code, free variables or globals hold are pickled in
-a sorted order. Sets that lie deeper, as attributes of objects do, are pickled as they are.
+A set of strings has another order in each process (``PYTHONHASHSEED``), and its pickle contains this order. A graph
+with a function that uses such a set would have another fingerprint in each trainer: the trainers would not share a job,
+and a trainer that is started again could not continue a save. So sets in a function's code, free variables or globals
+are pickled in a sorted order. Sets at deeper places, such as attributes of objects, are pickled in their own order.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class _Sorted:
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     def __init__(self, file: Any) -> None:
         super().__init__(file)
-        # One object for each set, so that several references to one set are pickled as such. The
-        # sets are kept, too, as a later set could otherwise have the same id.
+        # There is one object for each set, so that several references to a set remain references to
+        # one object in the pickle. The objects keep the sets, as a later set could otherwise have the same id.
         self._sorted: dict[int, _Sorted] = {}
 
     def reducer_override(self, obj: Any) -> Any:
@@ -72,7 +72,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
             if len(value) < 2 or not all(map(_is_atomic, value)):
                 return value
             return self._sorted.setdefault(id(value), _Sorted(value))
-        # The constants of code, or the defaults of arguments.
+        # A tuple with sets may be the constants of a code object, or the defaults of a function's arguments.
         if type(value) is tuple and any(type(x) in (set, frozenset, tuple) for x in value):
             return tuple(self._in_order(x) for x in value)
         return value

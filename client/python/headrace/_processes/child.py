@@ -19,13 +19,14 @@ from typing import Any, NamedTuple
 _LENGTH = struct.Struct("<Q")
 #: The header of an answer: the number of the request, and the number of rows.
 ANSWER = struct.Struct("<QI")
-#: The capacity of the pipe of answers. With a smaller one, the two processes take turns many times for each answer.
+#: The capacity of the pipe of answers. With a smaller capacity, the two processes would wait for each other many times
+#: during one answer.
 _PIPE_BYTES = 1 << 20
 #: The most processes with pipes of ``_PIPE_BYTES`` at a time: a user who is not root has 64 MiB for all pipes.
 _MOST_WIDE = 16
 #: The most bytes of one read.
 _PIECE = 1 << 24
-#: How many functions a process keeps, with the values that they captured.
+#: The most functions that a process keeps, with the values that they captured.
 _MOST_FUNCTIONS = 32
 #: Seconds that a process may take to end after a request to do so.
 _GRACE = 0.2
@@ -95,7 +96,7 @@ def _handle_of(pid: int) -> int | None:
     """A descriptor that is readable when the process has ended; None if the system has none."""
     try:
         return os.pidfd_open(pid)
-    except (AttributeError, OSError):  # some builds of Python lack it, and so do old kernels
+    except (AttributeError, OSError):  # some builds of Python, and old kernels, lack pidfd_open
         return None
 
 
@@ -193,7 +194,7 @@ class Child:
         return self._child.poll() is None if self._handle is None else not self._ends_within(0)
 
     def kill(self) -> None:
-        """Ends the process and those that it started."""
+        """Ends the process and the processes that it started."""
         # The number of a process group is not used again before the process is reaped.
         with self._reaping:
             if self._child.returncode is None:

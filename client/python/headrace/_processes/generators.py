@@ -114,7 +114,7 @@ class Generators:
             function = self._gone.popleft()
             for key in [key for key in self._all if key[0] == function]:
                 process = self._all.pop(key)
-                if not process.passes:  # else the last pass ends it
+                if not process.passes:  # otherwise the process is ended after its last pass
                     process.child.leave()
                     self._leaving.append(process.child)
 

@@ -17,8 +17,9 @@ _servers: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def stops_at_exit(server: Any) -> None:
-    """Registers a server. When the interpreter exits, ``server._stop_within(seconds)`` is called if the server
-    exists, first with ``server._stop_time()`` at least.
+    """Registers a server, which the exit of the interpreter stops if the object still exists: all servers together have
+    the largest ``_stop_time()`` of a server, and then ``_LIMIT`` seconds more after the processes of Python functions
+    were ended. ``_stop_within(seconds)`` is called several times.
     """
     _servers.add(server)
 

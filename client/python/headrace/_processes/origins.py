@@ -71,8 +71,9 @@ class Origin:
         self._now: tuple[int, bytes] = 0, self.shipped
 
     def current(self, reading: int) -> bytes:
-        """The shipped form of the function with the values of the variables and objects that it uses: their present
-        values, or, unless ``at_each_pass``, those at the first call with this ``reading``, the number of the iteration.
+        """The shipped form of the function with the values of the variables and objects that it uses. If
+        ``at_each_pass``, these are the present values; otherwise they are the values at the first call with this
+        ``reading``, the number of the iteration.
         """
         if len(self.shipped) > _MOST_BYTES:
             return self.shipped

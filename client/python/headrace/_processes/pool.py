@@ -16,7 +16,7 @@ __all__ = ["Limits", "Pool", "shared"]
 
 
 def _were_stopped() -> CancelledError:
-    # Not an error of an element: `ignore_errors` must not leave out an element because a worker was stopped.
+    # This error makes no error row: `ignore_errors` must not leave out an element because a worker was stopped.
     return CancelledError("the processes that run Python functions were stopped")
 
 
@@ -80,7 +80,7 @@ class Pool:
     def generator(self, shipped: bytes, key: Key | None = None) -> Generator:
         """The runner of the generator ``shipped`` for one pass, which is stopped with the pool.
 
-        key: as of ``Generator``.
+        key: see ``Generator``.
         """
         out = Generator(shipped, self._of_generators, key)
         with self._changed:

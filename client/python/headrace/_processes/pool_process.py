@@ -28,7 +28,7 @@ _HERE = os.path.dirname(__file__)
 
 
 def _of_user(at: TracebackType | None) -> TracebackType | None:
-    """The traceback from the first line of the user's function on; None if it was not reached."""
+    """The traceback from the first line of the user's function on; None if that line was not reached."""
     while at is not None and os.path.dirname(at.tb_frame.f_code.co_filename) == _HERE:
         at = at.tb_next
     return at

@@ -272,7 +272,7 @@ def _find(label: str, shipped: bytes, pool: _pool.Pool | None, origin: _origins.
     shipped again with the present values of the variables and objects that it uses. It keeps its state from pass to
     pass as long as these values do not change.
     reading: the number of the iteration. A generator is shipped again at each pass, but a function only once in an
-    iteration, because it may be requested with every element.
+    iteration, because a function may be requested with every element.
 
     Raises ``PermissionDeniedError`` if the pool does not accept the function, ``InvalidArgumentError`` if ``shipped``
     is damaged.

@@ -65,7 +65,7 @@ def pack(kind: str, made: Any, argument: Any, declared: Any, made_by: str = "py_
 
 
 def unpack(shipped: bytes) -> Shipped:
-    """The reverse of ``pack``, which runs no code of the function. Raises ``InvalidArgumentError`` for bytes that are
+    """Reverses ``pack``, without running code of the function. Raises ``InvalidArgumentError`` for bytes that are
     damaged, crafted or of an unknown release.
     """
     head, line, program = shipped.partition(b"\n")
@@ -129,5 +129,5 @@ def _leaf(dtype: Any, dims: Any) -> list[Any]:
 
 
 def load(program: bytes) -> Any:
-    """The function itself. Only for processes of a pool, as unpickling runs code."""
+    """Unpickles the function itself. Only the processes of a pool may call this, because unpickling runs code."""
     return pickle.loads(program)

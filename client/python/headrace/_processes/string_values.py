@@ -12,7 +12,7 @@ from .._functions.ragged import RaggedTensor
 from .._specs import flatten
 from .._tensors.labels import with_parts
 
-_String: Callable[[bytes], bytes] = getattr(_core, "String")  # nanobind does not define it, so the stub lacks it
+_String: Callable[[bytes], bytes] = getattr(_core, "String")  # nanobind does not define String: the stub lacks it
 
 
 def _with_values(x: Any) -> Any:

@@ -41,7 +41,9 @@ def _file_of(program: bytes) -> str:
 
 
 def vouch(programs: Iterable[bytes]) -> None:
-    """Permits these functions, results of ``shipping.pack``, to workers of this user that can read this folder."""
+    """Permits workers of this user to run these functions, which are results of ``shipping.pack``. The workers must be
+    able to read the folder.
+    """
     files = {_file_of(program) for program in programs}
     if not files:
         return

@@ -35,8 +35,8 @@ def of_process() -> int | None:
 
 
 def derived(given: int | None) -> int | None:
-    """The seed of a dataset for the engine, made of the seed of the process and the given one, if there are any. None:
-    the engine draws one.
+    """The seed of a dataset for the engine. It is derived from the seed ``given`` and from the seed of the process, as
+    far as there are such seeds. None: there is neither, and the engine draws a seed.
     """
     state = _OfProcess.state
     if state is None:

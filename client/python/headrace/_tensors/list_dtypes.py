@@ -2,9 +2,9 @@
 
 Numbers of Python follow TensorFlow's rules: integers are int32 if they fit, floats float32. Outside of traced
 functions, a list with floats has the dtype of its first value. In traced functions, the dtype of such a list follows
-numpy's rules, with float32 for Python's floats. Arrays, and numpy's scalars, keep their dtypes, in lists too: the
-elements of a dataset are numpy's scalars, and would lose bits (TensorFlow, whose elements are tensors, narrows
-numpy's scalars).
+numpy's rules, with float32 for Python's floats. Arrays, and numpy's scalars, keep their dtypes, in lists too, because
+elements of a dataset are numpy's scalars, which would lose bits otherwise. (TensorFlow, whose elements are tensors,
+narrows numpy's scalars.)
 """
 
 from __future__ import annotations

@@ -131,7 +131,9 @@ def _axes(axis: Any) -> list[int]:
 
 
 def _along(a: Any, axis: Any) -> tuple[Any, int]:
-    """The tensor and the axis along which a function of numpy works: without an axis, all values in one axis."""
+    """The tensor and the axis along which a function of numpy works. If ``axis`` is None, the tensor is a vector of all
+    values.
+    """
     a = values.constant(a)
     return (_core.reshape(a, [-1]), 0) if axis is None else (a, values.integer(axis, "axis"))
 

@@ -65,17 +65,20 @@ def refuse_text(value: Any) -> None:
 
 
 def refuse_texts(value: Any) -> None:
-    """As ``refuse_text``, and while a function is traced also for each text in a list, a tuple or an array.
+    """Does the same as ``refuse_text``, and while a function is traced also for each text in a list, a tuple or an
+    array.
 
-    While no function is traced, lists and arrays are not searched: they may be large, and tensors then have values,
-    as a rule.
+    While no function is traced, lists and arrays are not searched, because they may be large, and because tensors then
+    have values, as a rule.
     """
     if _anywhere(value) if _of_thread.functions else _describes(value):
         _refuse()
 
 
 def refuse_in_result(value: Any) -> None:
-    """As ``refuse_text`` for the result of a function: nested tuples, lists and dicts, including the keys."""
+    """Does the same as ``refuse_text`` for all texts in the result of a function: in nested tuples, lists and dicts,
+    including the keys.
+    """
     if isinstance(value, (list, tuple)):
         for part in value:
             refuse_in_result(part)

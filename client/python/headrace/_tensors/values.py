@@ -171,7 +171,9 @@ def tensor(value: Any, argument: str) -> _core.Tensor:
 
 
 def named(value: Any, argument: str) -> _core.Tensor:
-    """As ``tensor``, but with a dtype of its own: Python numbers become int32 and float32. Errors name the argument."""
+    """Like ``tensor``, but the result has a dtype of its own: Python numbers become int32 and float32. Errors name the
+    argument.
+    """
     try:
         return constant(value)
     except (TypeError, ValueError) as e:

@@ -31,7 +31,9 @@ class Asserted:
 
     @contextlib.contextmanager
     def within(self, condition: Tensor, taken: bool) -> Iterator[None]:
-        """Assertions that are made inside apply only to the elements for which ``condition`` is ``taken``."""
+        """Assertions that are made in the body of the ``with`` apply only to the elements for which ``condition`` is
+        ``taken``.
+        """
         self._branches.append((condition, taken))
         try:
             yield
@@ -69,7 +71,7 @@ _of_thread = _OfThread()
 
 @contextlib.contextmanager
 def collected(by: Asserted) -> Iterator[None]:
-    """Adds the assertions that are made inside, on this thread, to ``by``."""
+    """Adds the assertions that this thread makes in the body of the ``with`` to ``by``."""
     _of_thread.functions.append(by)
     try:
         yield
@@ -79,7 +81,9 @@ def collected(by: Asserted) -> Iterator[None]:
 
 @contextlib.contextmanager
 def branch(condition: Any, taken: bool) -> Iterator[None]:
-    """Assertions that are made inside apply only to elements for which the tensor ``condition`` is ``taken``."""
+    """Assertions that are made in the body of the ``with`` apply only to elements for which the tensor ``condition`` is
+    ``taken``.
+    """
     if _of_thread.functions and isinstance(condition, Tensor):
         with _of_thread.functions[-1].within(condition, taken):
             yield

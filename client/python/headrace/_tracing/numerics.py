@@ -87,7 +87,7 @@ def _checked(f: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def _finite(result: Any, name: str) -> Any:
-    """The result, with a check in its floating-point tensors: an element for which one is not finite is an error."""
+    """The result, with a check in its floating-point tensors: an element for which a value is not finite fails."""
     if isinstance(result, list):
         return [_finite(part, name) for part in result]
     if isinstance(result, (tuple, dict)):

@@ -125,7 +125,8 @@ def _argument(given: Any) -> Any:
 def trace(graph: _core.Graph, f: Callable[..., Any], operator: str, argument: str, *, dataset: bool) -> _core.Function:
     """Calls ``f`` once with tensors for the graph's elements, and returns the traced function.
 
-    Raises ``TypeError`` if ``f`` is no function, or gives a dataset where tensors are needed or the other way round.
+    Raises ``TypeError`` if ``f`` is no function, if it returns a dataset and ``dataset`` is false, or if it returns
+    tensors and ``dataset`` is true.
     """
     from .._processes.python import PyFunction
 
@@ -170,7 +171,7 @@ def _called_as_it_is(f: Callable[..., Any], given: tuple[Any, ...], opened: Any)
 
 def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, argument: str, *,
                dataset: bool) -> _core.Function:
-    """As ``trace``, but ``f`` is called with ``given``, the argument of the engine's open function ``opened``."""
+    """Like ``trace``, but ``f`` is called with ``given``, the argument of the engine's open function ``opened``."""
     from .._dataset import Dataset
     from .._processes.python import PyFunction
 

@@ -1,4 +1,4 @@
-"""The number of this process among those that train together."""
+"""The number of this process among the processes that train together."""
 
 from __future__ import annotations
 

@@ -171,8 +171,8 @@ def make_batched_features_dataset(file_pattern: Any, batch_size: Any, features: 
                                   prefetch_buffer_size: int | None = None, reader_num_threads: int | None = None,
                                   parser_num_threads: int | None = None, sloppy_ordering: bool = False,
                                   drop_final_batch: bool = False) -> Dataset:
-    """Batches of the ``tf.train.Example``s in files: dicts as of ``io.parse_example``, or ``(dict, label)`` with a
-    ``label_key``.
+    """Batches of the ``tf.train.Example``s in files: dicts as ``io.parse_example`` returns them, or ``(dict, label)``
+    with a ``label_key``.
 
     The files are listed when this function is called. reader: a function that is called with a file and the
     ``reader_args``, and returns the dataset of the file's records; None: ``TFRecordDataset``. num_epochs: None: the

@@ -25,8 +25,8 @@ def distributed_save(dataset: Dataset, path: str | os.PathLike[str], data_servic
     working directory.
     data_service_address: the dispatcher, ``host:port`` with any scheme or none. None: the address in the environment
     variable HEADRACE_SERVICE. compression: ``"NONE"`` (or None), ``"SNAPPY"``, ``"GZIP"`` or ``"AUTO"``.
-    wait: whether to wait until the dataset is saved, with a progress bar on a terminal. Without it the workers continue
-    after this returns; a further call with ``wait=True`` waits for them.
+    wait: true: waits until the dataset is saved, with a progress bar on a terminal. False: the workers continue after
+    this function has returned; a further call with ``wait=True`` waits for them.
     worker_timeout: seconds to wait while the dispatcher does not answer, and while no worker works on the save (60).
     stall_timeout: seconds to wait while workers work and no piece is finished (3600).
     session: as in ``service.distribute``.
@@ -39,7 +39,7 @@ def distributed_save(dataset: Dataset, path: str | os.PathLike[str], data_servic
     ``RuntimeWarning``. A call for a save that runs, or is complete, changes nothing; after a failure, a call
     continues the save with the missing pieces.
 
-    The returned dict, and each one in ``saves`` of ``service.status``, has ``state`` (planning, writing, finishing,
+    The returned dict, and each dict in ``saves`` of ``service.status``, has ``state`` (planning, writing, finishing,
     saved or failed), ``pieces`` (their number), ``written`` (pieces), ``elements``, ``bytes``, ``workers`` (the
     number that work on the save), ``failure``, ``path`` and ``dataset``.
 

@@ -130,7 +130,8 @@ def table_from_dataset(dataset: Dataset | None = None, num_oov_buckets: Any = 0,
 def index_table_from_dataset(dataset: Dataset | None = None, num_oov_buckets: Any = 0, vocab_size: Any = None,
                              default_value: Any = -1, hasher_spec: Any = None, key_dtype: Any = dtypes.string,
                              name: str | None = None) -> Any:
-    """A table that numbers the elements of a dataset, its keys, from 0 on. Arguments as of ``table_from_dataset``.
+    """A table whose keys are the elements of a dataset, numbered from 0 on. The arguments are those of
+    ``table_from_dataset``.
 
     >>> table = index_table_from_dataset(Dataset.from_tensor_slices(["a", "b"]), num_oov_buckets=1)
     >>> Dataset.from_tensors(["b", "x"]).map(table.lookup).get_single_element()

@@ -1,6 +1,6 @@
-"""Run input pipelines on the workers of a service. Also known as ``headrace.experimental.service``.
+"""Runs input pipelines on the workers of a service. The module is also ``headrace.experimental.service``.
 
-One dispatcher, workers where there are cores to spare, and ``distribute`` in the trainer's pipeline:
+A service has one dispatcher, and workers on hosts with free cores. A trainer reads from it with ``distribute``:
 
 >>> import headrace as hr
 >>> dispatcher = hr.service.DispatchServer()

@@ -45,7 +45,7 @@ def address_of(service: Any) -> str:
 
 
 def port_of(value: Any, argument: str) -> int:
-    """A port; 0 is any free one."""
+    """The port in an argument; 0 means any free port."""
     port = integer(value, argument)
     if not 0 <= port < 65536:
         raise ValueError(f"{argument} must be between 0 and 65535, not {port}")

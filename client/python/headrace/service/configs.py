@@ -23,8 +23,8 @@ class DispatcherConfig(NamedTuple):
     -1: never); a trainer that reads it later begins anew. job_gc_check_interval_ms: the time between two checks for such
     jobs (600,000). gc_dynamic_sharding_jobs: jobs under ``ShardingPolicy.DYNAMIC`` are collected, too.
     host, tls_cert, tls_key, tls_ca, insecure: like the options of ``headrace dispatcher``.
-    http_port: the port of a page that shows the service, and of ``/metrics`` (docs/monitoring.md); 0: any free port; None:
-    there is none.
+    http_port: the port of a page that shows the service, and of ``/metrics`` (docs/monitoring.md); 0: any free port;
+    None: there is no page.
 
     deployment_mode: where workers run: ``"REMOTE"`` (the default), ``"COLOCATED"`` (in trainers' processes, so that a
     trainer reads from its own worker under the static policies) or ``"HYBRID"`` (workers of both kinds).
@@ -81,13 +81,14 @@ class WorkerConfig(NamedTuple):
     and never more than half of the dispatcher's ``worker_timeout_ms``.
     dispatcher_timeout_ms: if the dispatcher does not answer for this time (3,600,000), ``join`` raises
     ``DeadlineExceededError``. A refusal counts as an answer.
-    shutdown_quiet_period_ms: how long ``stop`` may take to send trainers the elements that were begun for them (0: half a
-    second); it returns earlier if it has sent them.
-    python_processes, python_memory_bytes, python_call_timeout_ms: bounds of the pool that runs Python functions: how
-    many processes (as many as there are CPUs), the memory of each, and the time of one call. If a call exceeds a
-    bound, its element fails, and the process that ran it is replaced.
-    python_from_anyone: run the Python functions of every client that reaches the dispatcher. Without it, and without TLS, a
-    worker runs only those of datasets that programs of its own user distributed on this host.
+    shutdown_quiet_period_ms: the time that ``stop`` may take to send trainers the elements that were begun for them (0:
+    half a second); ``stop`` returns earlier if they were sent.
+    python_processes, python_memory_bytes, python_call_timeout_ms: bounds of the pool that runs Python functions: the
+    number of processes (by default the number of CPUs), the memory of each, and the time of one call. If a call exceeds
+    a bound, its element fails, and the process that ran it is replaced.
+    python_from_anyone: true: the worker runs the Python functions of every client that reaches the dispatcher. If it is
+    false and there is no TLS, the worker runs only functions of datasets that programs of its own user distributed on
+    this host.
 
     cross_trainer_cache_size_bytes: memory for elements that trainers share by a ``CrossTrainerCache``, of all jobs together
     (0: a quarter of the memory that the process may have).

@@ -129,16 +129,17 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
         except those in other processes with the tag ``"COLOCATED"``. ``"AUTO"``: as ``"LOCAL"`` under a static policy
         if the dispatcher's ``deployment_mode`` is ``"COLOCATED"``, else as ``"ANY"``.
     task_refresh_interval_hint_ms: accepted without effect, because tasks are announced at once.
-    guarantee: under ``DYNAMIC``, if workers are lost: ``"at_most_once"`` (no element is given twice, some may be
-        missing) or ``"at_least_once"`` (no element is missing, some may be given twice). Under both, if a
-        trainer of a shared job dies, or is stopped for longer than its lease, elements that it had handed out and not
-        reported may be given to another trainer again.
+    guarantee: under ``DYNAMIC``, if workers or trainers are lost: ``"at_most_once"`` (no element is given twice, some
+        may be missing) or ``"at_least_once"`` (no element is missing, some may be given twice). If a trainer of a
+        shared job dies, or is stopped for longer than its lease, the elements that it was given last and had not
+        reported are given to no other trainer under ``"at_most_once"``, and to another trainer again under
+        ``"at_least_once"``.
     session: the ``Session`` with which this program connects to the service. None: the session of the process, see
         ``secure``.
 
     Raises ``TypeError`` or ``ValueError`` naming the argument that is wrong, and ``UnimplementedError`` for values
-    that this release does not support. An element that failed on a worker raises its error in its place, with
-    ``worker host:port`` before the text. The elements have the spec of the input's elements.
+    that this release does not support. If an element fails on a worker, its error is raised at the element's place,
+    with ``worker host:port`` before the text. The elements have the spec of the input's elements.
 
     >>> import headrace as hr
     >>> with hr.service.DispatchServer() as dispatcher:
@@ -191,16 +192,16 @@ def _options_of(input: Options, job_name: str | None) -> Options:
 def register_dataset(service: Any, dataset: Dataset, compression: str | None = "AUTO",
                      dataset_id: str | None = None, *, timeout: float | None = None,
                      session: Session | None = None) -> str:
-    """Registers a dataset with a service and returns its id, for ``from_dataset_id``: by default a new one, even for a
+    """Registers a dataset with a service and returns its id, for ``from_dataset_id``: by default a new id, even for a
     dataset that was registered before. Trainers that share a job by its name must share the id, too.
 
     compression: ``"AUTO"``, ``"SNAPPY"`` or None, for the elements that readers of the dataset get.
     timeout: seconds to wait for a dispatcher that does not run yet, and for its answer (60).
     session: as in ``distribute``.
 
-    If a dataset with the same structure (``element_spec``; finite, infinite or of unknown size) is registered as
-    ``dataset_id``, the id keeps that dataset, with a ``RuntimeWarning`` if the graphs differ. Raises
-    ``AlreadyExistsError`` if any other dataset is registered as ``dataset_id``.
+    If another dataset is already registered as ``dataset_id``, and has the same ``element_spec`` and the same kind of
+    size (finite, infinite or unknown), the id keeps that dataset, with a ``RuntimeWarning`` if the graphs differ.
+    Raises ``AlreadyExistsError`` if the spec or the kind of size differs.
 
     >>> import headrace as hr
     >>> with hr.service.DispatchServer() as dispatcher:

@@ -91,7 +91,7 @@ class secure:
         _open.add(self)
 
     def close(self) -> None:
-        """Ends the use of TLS: later connections are plain again, once no object uses the open ones."""
+        """Ends the use of TLS: later connections are plain again, as soon as no object uses a connection with TLS."""
         self._end()
 
     def _end(self) -> None:

@@ -19,8 +19,9 @@ from .securing import Session, inner
 #: stays a reader.
 _LEASE_MS = 5000
 _CLIENT_MS = 120_000
-#: When a worker is stopped, in seconds: the time in which it sends what it has begun, if ``shutdown_quiet_period_ms`` is
-#: 0, and the time that its tasks have to end after that, before the processes that run Python functions are killed.
+#: Two times in seconds for a worker that is stopped. ``_DRAIN``: the time for sending the elements that it has begun,
+#: if ``shutdown_quiet_period_ms`` is 0. ``_MOMENT``: the time that its tasks have to end after that, before the
+#: processes that run Python functions are killed.
 _DRAIN = 0.5
 _MOMENT = 0.3
 #: The most seconds for which ``WorkerServer.start`` waits until the worker is registered.

@@ -23,9 +23,9 @@ class KubernetesClusterResolver(ClusterResolver):
     """The tasks of each job are running pods: ``{"worker": ["job-name=a", "job-name=b"]}`` has the label selectors
     that find the pods of a job.
 
-    By default the API server is the one of the pod in which the program runs: its address is in the environment
-    variables KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT, and the token, the CA and the namespace are files
-    of the pod's service account. KUBERNETES_API is the URL of another API server (``http://127.0.0.1:8001`` for
+    By default the API server is that of the cluster in which the program runs as a pod: the environment variables
+    KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT contain its address, and the token, the CA and the namespace are
+    files of the pod's service account. KUBERNETES_API is the URL of another API server (``http://127.0.0.1:8001`` for
     ``kubectl proxy``), and KUBERNETES_ACCOUNT another folder with those files. override_client: an object of the
     package ``kubernetes`` that has ``list_pod_for_all_namespaces``; with it, neither variables nor files are used.
 
@@ -61,7 +61,7 @@ class KubernetesClusterResolver(ClusterResolver):
         return ClusterSpec(out)
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of a task, by default of the one to which the attributes ``task_type`` and ``task_id`` are set.
+        """The address of a task, by default of the task that the attributes ``task_type`` and ``task_id`` identify.
         Raises ``ValueError`` if the type or the number of the task is neither given nor set.
 
         >>> KubernetesClusterResolver.master.__name__
