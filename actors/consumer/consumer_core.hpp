@@ -75,9 +75,9 @@ public:
 
   /// The marks of the handout have changed: the trainer took elements, or began to wait.
   commands trainer_moved(time_point now);
-  /// False if `trainer_moved` may be called a little later: the trainer takes small blocks and does
-  /// not wait, and the job does not wait for its reports.
-  bool is_moving_urgent() const { return !held_.empty() || !out_->in_small_blocks(); }
+  /// True if `trainer_moved` may be called a little later: the trainer takes small blocks and does
+  /// not wait (`handout::postpones`), and the job does not wait for its reports.
+  bool postpones_trainer_moved() { return held_.empty() && out_->postpones(); }
   /// The trainer has finished with the iteration. The job is sent goodbyes until one is answered;
   /// the last command is `consume::quit`.
   commands trainer_leaves(time_point now);

@@ -226,7 +226,7 @@ void take_cut(consumer_memory& of, const link& from, uint32_t channel, const sta
 void take_trainer_moved(consumer_memory& of) {
   of.inbox.push_trainer_moved();
   handle_or_leave(
-    of, [&] { return of.gathers_events ? follows_fast(of) : !of.core->is_moving_urgent(); });
+    of, [&] { return of.gathers_events ? follows_fast(of) : of.core->postpones_trainer_moved(); });
 }
 
 } // namespace headrace::detail

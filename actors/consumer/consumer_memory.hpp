@@ -45,9 +45,9 @@ struct consumer_memory {
   /// Handles events of the inbox, a limited number. Returns the commands that are for the actor.
   /// @pre the mutex is locked
   consume::commands handle_inbox();
-  /// The actor ends. If the trainer has not left, it gets an error unless the repetition is
-  /// finished, and each task with an open stream is sent the number of elements that the trainer
-  /// keeps. @pre the mutex is locked
+  /// To be called when the actor ends. If the trainer has not left, the trainer gets an error
+  /// unless the repetition is finished, and each task with an open stream is sent the number of
+  /// elements that the trainer keeps. @pre the mutex is locked
   void end();
   /// True if events of links and of the trainer are to be handled. @pre the mutex is locked
   bool takes_events() const { return core && !core->has_left() && !thrown; }

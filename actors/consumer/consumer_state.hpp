@@ -13,7 +13,7 @@ namespace headrace::detail {
 /// The actor of one consumer: turns messages of the dispatcher, the job and the trainer into events
 /// for its core, and carries out the core's commands. Messages of tasks are handled by the threads
 /// of the links (`take_message`). The trainer's thread takes rows from the handout, and handles
-/// that event itself (`take_trainer_moved`).
+/// that event itself, unless its blocks are small (`take_trainer_moved`).
 class consumer_state {
 public:
   using handle_type = consumer_handle;

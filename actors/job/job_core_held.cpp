@@ -18,8 +18,8 @@ void add_facts(uint64_t number, const lease_history::rereading& what,
 // The functions for rows of tasks that are over, while readers hold these rows.
 
 std::vector<job_record::fact> job_core::held_of(const repetition& r, const task_end& what) const {
-  // In coordinated reads, what a reader that is gone has missed is counted in rounds
-  // (`round_table::missed`), and rows beyond the rounds of an epoch are dropped by all readers.
+  // In coordinated reads no fact is needed: `round_table::missed` counts what readers that are gone
+  // have missed, and all readers drop the rows of a task for rounds after the task's last epoch.
   if (what.held.empty() || about_.num_consumers != 0)
     return {};
   const auto departed = departed_.find(what.id);

@@ -269,9 +269,12 @@ std::map<task_id, handout::marks> handout::look(bool& waiting, uint64_t quiet) {
   return out;
 }
 
-bool handout::in_small_blocks() {
+bool handout::postpones() {
   std::lock_guard lock{mutex_};
-  return quiet_bytes_ == 0 && current_from_ && current_bytes_ < small_block && !starves();
+  if (quiet_bytes_ != 0 || !current_from_ || current_bytes_ >= small_block || starves())
+    return false;
+  told_ = false;
+  return true;
 }
 
 // -- the trainer's side -----------------------------------------------------------

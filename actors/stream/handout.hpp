@@ -105,13 +105,13 @@ public:
     uint64_t handed_out = 0;  ///< `<= received`
     size_t bytes = 0;         ///< bytes of queued blocks; in `look`, also of the block in use
     uint64_t taken_bytes = 0; ///< total bytes of the blocks that the trainer has used up
-    /// Set by `look` only: a recall left one element to a waiting trainer, and since the last call
-    /// the trainer has ceased to wait.
+    /// Set by `look` only: a recall left one element because the trainer was waiting, and the
+    /// trainer has ceased to wait since the last `look`. So the element can be given back now.
     bool spare = false;
     /// The number of elements that may be handed out, `<= received`.
     uint64_t confirmed = 0;
-    /// Set by `look` only: since the last call, the trainer has taken the last element that may be
-    /// handed out, while more were in the queue.
+    /// Set by `look` only: since the last `look`, the trainer has requested an element while the
+    /// queue had elements, but none that could be handed out.
     bool held_up = false;
     /// The number of elements in use: the trainer was handed them with its last call, and has not
     /// requested another one since.
@@ -132,9 +132,10 @@ public:
   /// The marks of all tasks, and whether the trainer waits. The next `wake` is called only after
   /// the trainer has used up `quiet` more bytes, even if it begins to wait before that.
   std::map<task_id, marks> look(bool& waiting, uint64_t quiet = 0);
-  /// True if the trainer does not wait, its block is smaller than `small_block` bytes, and `wake`
-  /// is called for each block.
-  bool in_small_blocks();
+  /// Returns true if the trainer does not wait, its block is smaller than `small_block` bytes, and
+  /// `wake` is called for each block. `look` may then be called a little later, and `wake` is
+  /// called again at the end of the next block or when the trainer begins to wait.
+  bool postpones();
   static constexpr size_t small_block = size_t{32} << 10;
 
   // -- the trainer's side ---------------------------------------------------------

@@ -9,10 +9,10 @@ namespace headrace::detail::monitor {
 /// and any free port.
 web_options web_options_of(const endpoint_options& where);
 
-/// The content for a dispatcher that listens at `port` of the host in `where`. The process of the
-/// dispatcher requests the status from this port, as a client does.
+/// The sources of the content on a dispatcher's HTTP port. The dispatcher listens at `port` of the
+/// host in `where`, and its own process requests the status from `port`, as a client does.
 monitored of_dispatcher(const endpoint_options& where, uint16_t port);
-/// The content for a worker; `server` must outlive the result.
+/// The sources of the content on a worker's HTTP port. `server` must outlive the result.
 monitored of_worker(const worker_server& server);
 
 } // namespace headrace::detail::monitor

@@ -15,6 +15,8 @@ std::string escaped(std::string_view text) {
       (out += '\\') += c;
     else if (c == '\n')
       out += "\\n";
+    else if (c == '\0')
+      out += "\uFFFD"; // Prometheus reads a zero byte as the end of the text
     else
       out += c;
   return out;

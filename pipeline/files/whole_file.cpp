@@ -30,6 +30,8 @@ status whole_file::failed(const char* what, int number) const {
 }
 
 status whole_file::open() {
+  if (path_.find('\0') != std::string::npos)
+    return file_error(path_, "create", EINVAL);
   for (size_t i = 0;; ++i) {
     partial_ = fmt::format("{}.partial-{}-{}", path_, ::getpid(), i);
     constexpr int everybody = 0666; // reduced by the process's mask

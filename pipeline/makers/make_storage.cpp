@@ -18,13 +18,20 @@ dataset_node same_elements(dataset_op op, const dataset_ptr& input) {
   return node;
 }
 
+status check_folder(dataset_op op, const std::string& folder) {
+  if (folder.empty())
+    return refused(op, "path is empty; it must name a folder");
+  if (folder.find('\0') != std::string::npos)
+    return refused(op, "path has a zero byte; no folder has such a name");
+  return {};
+}
+
 } // namespace
 
 result<dataset_ptr> make_load(std::string folder, element_spec spec, int64_t blocks,
                               int64_t cardinality, expr_ptr shard) {
   constexpr auto op = dataset_op::load;
-  if (folder.empty())
-    return refused(op, "path is empty; it must name a folder");
+  HEADRACE_TRY(check_folder(op, folder));
   // The number of blocks of one shard is determined when the shard is read.
   if (shard ? blocks < -1 : blocks < 0 || cardinality < blocks)
     return refused(op, fmt::format("{} elements in {} blocks", cardinality, blocks));
@@ -57,6 +64,8 @@ result<dataset_ptr> make_load_piece(std::string folder, element_spec spec, expr_
 result<dataset_ptr> make_cache(dataset_ptr input, std::string folder, int64_t most_bytes) {
   constexpr auto op = dataset_op::cache;
   HEADRACE_TRY(check_tensors(op, input));
+  if (!folder.empty())
+    HEADRACE_TRY(check_folder(op, folder));
   if (most_bytes < 0)
     return refused(op, fmt::format("most_bytes is {}; it must be 0 (any) or more", most_bytes));
   if (most_bytes != 0 && !folder.empty())
@@ -75,8 +84,7 @@ result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
                                   dataset_ptr reader) {
   constexpr auto op = dataset_op::snapshot;
   HEADRACE_TRY(check_tensors(op, input));
-  if (folder.empty())
-    return refused(op, "path is empty; it must name a folder");
+  HEADRACE_TRY(check_folder(op, folder));
   if (input->cardinality == infinite_cardinality)
     return refused(op, "the input never ends, so that its elements are never all there; take(n) "
                        "of it first");
@@ -103,8 +111,7 @@ result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
 }
 
 result<dataset_ptr> make_saved_shards(std::string folder) {
-  if (folder.empty())
-    return refused(dataset_op::saved_shards, "path is empty; it must name a folder");
+  HEADRACE_TRY(check_folder(dataset_op::saved_shards, folder));
   auto node = node_of(dataset_op::saved_shards);
   node.parameters = saved_shards_parameters{std::move(folder)};
   node.spec = number_spec;

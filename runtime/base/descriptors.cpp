@@ -66,6 +66,10 @@ int with_descriptors(const std::function<int()>& attempt, const std::stop_token&
 }
 
 int open_patiently(const std::string& path, int flags, const std::stop_token& stop) {
+  if (path.find('\0') != std::string::npos) { // open(2) would read up to there
+    errno = EINVAL;
+    return -1;
+  }
   return with_descriptors([&] { return ::open(path.c_str(), flags | O_CLOEXEC); }, stop);
 }
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <string>
 #include <thread>
 #include <unistd.h>
 
@@ -70,6 +72,12 @@ TEST(WithDescriptors, GivesUpAfterABoundedTime) {
   EXPECT_GE(clock::system().now() - begin, 30ms);
   EXPECT_GT(calls, 1);
   EXPECT_LT(calls, 10) << "the pauses grow";
+}
+
+TEST(OpenPatiently, OpensNoOtherFileForANameWithAZeroByte) {
+  errno = 0;
+  EXPECT_EQ(open_patiently(std::string{"/dev/null\0x", 11}, O_RDONLY), -1);
+  EXPECT_EQ(errno, EINVAL);
 }
 
 TEST(WithDescriptors, StopsWaitingWhenToldTo) {

@@ -17,8 +17,8 @@
 namespace headrace::detail::command {
 namespace {
 
-/// For a process without a rank: the run in the directory to which it adds its workers; unset: no
-/// run has begun yet.
+/// For a process without a rank: the run to which the process adds its workers. Unset: no run in
+/// the process's directory has a dispatcher that answers.
 result<std::optional<run_directory>> run_to_help(const run_process& self) {
   std::vector<run_directory> live;
   for (const auto& one : self.directory.runs())

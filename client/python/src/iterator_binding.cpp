@@ -118,7 +118,8 @@ void bind_reading(nb::module_& m) {
       nb::cast<reading&>(x).give_string_values();
       return x;
     },
-    nb::sig("def give_string_values(x: Iterator) -> Iterator"), "The strings of its elements also equal str.");
+    nb::sig("def give_string_values(x: Iterator) -> Iterator"),
+    "The strings of its elements also equal str.");
   m.def("leave", [] {
     leave();
     reading::close_all();

@@ -184,6 +184,16 @@ TEST_F(ConsumerMemory, SmallBlocksAreReportedByTheActorAndLargeOnesByTheTrainer)
   EXPECT_FALSE(memory.inbox.has_work());
 }
 
+TEST_F(ConsumerMemory, ATrainerThatBeginsToWaitReportsSmallBlocksItself) {
+  block_arrives(0, 100);
+  bool waiting = false;
+  static_cast<void>(out->look(waiting)); // each block is to be reported
+  take_all();
+  EXPECT_EQ(taken, 100);
+  EXPECT_EQ(announced, 1) << "for the block, before the trainer waited";
+  EXPECT_FALSE(memory.inbox.has_work());
+}
+
 TEST_F(ConsumerMemory, CompressedBlocksAreLeftToTheActorAndKeepTheirOrder) {
   block_arrives(0, 1'000);
   block_arrives(1'000, 1'000, true);

@@ -40,6 +40,12 @@ protected:
   std::string there = "already_exists: '" + path + "' is there already";
 };
 
+TEST_F(WholeFile, WritesNoOtherFileForANameWithAZeroByte) {
+  whole_file to{path + std::string{"\0x", 2}, false};
+  EXPECT_THAT(to.open().message(), testing::HasSubstr("Invalid argument"));
+  EXPECT_TRUE(files().empty());
+}
+
 TEST_F(WholeFile, IsThereWhenItIsFinished) {
   for (const bool replaces : {true, false}) {
     whole_file to{path, replaces};

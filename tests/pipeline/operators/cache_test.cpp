@@ -295,6 +295,10 @@ TEST_F(Cache, WrongArgumentsAreTold) {
   EXPECT_THAT(why(make_cache(range(0, 1), "x", 1)),
               HasSubstr("most_bytes is for a cache in memory"));
   EXPECT_THAT(why(make_snapshot(range(0, 1), "")), HasSubstr("snapshot: path is empty"));
+  const std::string with_zero{"a\0b", 3};
+  EXPECT_THAT(why(make_cache(range(0, 1), with_zero)), HasSubstr("cache: path has a zero byte"));
+  EXPECT_THAT(why(make_snapshot(range(0, 1), with_zero)), HasSubstr("path has a zero byte"));
+  EXPECT_THAT(why(make_saved_shards(with_zero)), HasSubstr("path has a zero byte"));
   EXPECT_THAT(why(make_snapshot(range(0, 1), "x", saved_compression::none,
                                 traced(range(0, 1), [](expr x) { return x == 1; }))),
               HasSubstr("shard_func must give one int64 scalar"));
