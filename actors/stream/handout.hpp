@@ -32,9 +32,9 @@ class handout {
 public:
   /// `wake` is called on the trainer's thread, without a lock, when `look` should be called:
   /// the trainer has taken the last row of a block, has begun to wait, or has ceased to wait. It is
-  /// called at most once between two calls of `look`. It is called at the end of a block, not at
-  /// the trainer's next call, because a trainer may pause while others wait for the rows that it
-  /// holds.
+  /// called at most once between two calls of `look`, unless `postpones` returns true between them.
+  /// It is called at the end of a block, not at the trainer's next call, as a trainer may pause
+  /// while others wait for the rows that it holds.
   ///
   /// `now` is the clock for `trust_until`; if it is empty, `trust_until` has no effect.
   explicit handout(std::function<void()> wake, std::function<time_point()> now = {})
@@ -136,7 +136,7 @@ public:
   /// `wake` is called for each block. `look` may then be called a little later, and `wake` is
   /// called again at the end of the next block or when the trainer begins to wait.
   bool postpones();
-  static constexpr size_t small_block = size_t{32} << 10;
+  static constexpr size_t small_block = size_t{32} << 10; ///< in bytes
 
   // -- the trainer's side ---------------------------------------------------------
 
