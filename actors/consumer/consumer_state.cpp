@@ -1,6 +1,7 @@
 #include "headrace/actors/consumer/consumer_state.hpp"
 
 #include "headrace/actors/protocol/codec/reader_codec.hpp"
+#include "headrace/runtime/link/local_link.hpp"
 
 #include <algorithm>
 #include <iterator>

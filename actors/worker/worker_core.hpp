@@ -135,7 +135,6 @@ public:
   step leaving() const noexcept { return step_; }
   /// Zero until a dispatcher has given the worker an id.
   worker_id id() const noexcept { return self_.id; }
-  bool has_task(task_id id) const noexcept { return tasks_.contains(id); }
 
 private:
   /// A question, a closed pass or an account of a task that the job has not answered.

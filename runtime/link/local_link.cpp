@@ -255,11 +255,6 @@ local_hub::~local_hub() {
   impl_->thread->end();
 }
 
-std::pair<std::shared_ptr<link>, std::shared_ptr<link>> local_hub::link_pair(uint64_t first_node,
-                                                                             uint64_t second_node) {
-  return impl_->pair(first_node, second_node);
-}
-
 status local_hub::listen(const std::string& name, uint64_t node, link_accepted on_accepted) {
   std::lock_guard hold{impl_->mutex};
   if (!impl_->acceptors.try_emplace(name, impl::acceptor{node, std::move(on_accepted)}).second)

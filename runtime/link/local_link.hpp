@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 
 namespace headrace::detail {
 
@@ -25,9 +24,6 @@ public:
   /// Closes all links and listeners, and joins the thread. Not to be called from a handler.
   ~local_hub();
 
-  /// Makes a link between two nodes. Returns the end of the first node and the end of the second.
-  std::pair<std::shared_ptr<link>, std::shared_ptr<link>> link_pair(uint64_t first_node = 1,
-                                                                    uint64_t second_node = 2);
   /// Accepts links under a name, until `stop_listening`. Fails if another listener has the name.
   status listen(const std::string& name, uint64_t node, link_accepted on_accepted);
   void stop_listening(const std::string& name);

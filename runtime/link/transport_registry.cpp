@@ -40,33 +40,10 @@ private:
   std::shared_ptr<link_service> service_;
 };
 
-class local_transport final : public transport {
-public:
-  local_transport(std::shared_ptr<local_hub> hub, uint64_t node_id)
-    : hub_(std::move(hub)), node_id_(node_id) {}
-
-  result<std::string> listen(const std::string& address, link_accepted on_accepted) override {
-    HEADRACE_TRY(hub_->listen(address, node_id_, std::move(on_accepted)));
-    return address;
-  }
-
-  void connect(const std::string& address, link_connected done) override {
-    hub_->connect(address, node_id_, std::move(done));
-  }
-
-private:
-  std::shared_ptr<local_hub> hub_;
-  uint64_t node_id_;
-};
-
 } // namespace
 
 std::shared_ptr<transport> make_link_transport(std::shared_ptr<link_service> service) {
   return std::make_shared<link_transport>(std::move(service));
-}
-
-std::shared_ptr<transport> make_local_transport(std::shared_ptr<local_hub> hub, uint64_t node_id) {
-  return std::make_shared<local_transport>(std::move(hub), node_id);
 }
 
 status transport_registry::add(std::string name, std::shared_ptr<transport> what) {

@@ -2,7 +2,6 @@
 
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/runtime/link/link_service.hpp"
-#include "headrace/runtime/link/local_link.hpp"
 
 #include <map>
 #include <memory>
@@ -26,8 +25,6 @@ public:
 
 /// The transport `link` uses sockets. Addresses are `host:port`, with IPv6 in brackets.
 std::shared_ptr<transport> make_link_transport(std::shared_ptr<link_service> service);
-/// The transport `local` connects nodes of this process that share a hub. Any text is an address.
-std::shared_ptr<transport> make_local_transport(std::shared_ptr<local_hub> hub, uint64_t node_id);
 
 /// The transports of one node. Thread-safe only for reading.
 class transport_registry {

@@ -1,5 +1,7 @@
 #include "headrace/runtime/node/nearest_transport.hpp"
 
+#include "headrace/runtime/link/local_link.hpp"
+
 namespace headrace::detail {
 
 namespace {

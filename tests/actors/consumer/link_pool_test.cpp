@@ -1,6 +1,7 @@
 #include "headrace/actors/consumer/link_pool.hpp"
 
 #include "headrace/actors/messages.hpp"
+#include "headrace/runtime/link/local_link.hpp"
 #include "tests/actors/consumer/scripted_link.hpp"
 #include "tests/support/actor_fixture.hpp"
 
@@ -198,23 +199,26 @@ TEST_F(LinkPool, AClosedLinkIsReplacedAndConcernsItsConsumersOnly) {
   EXPECT_NE(pool->open_channel(b.last(), b.handle, ignores()), 0u);
 }
 
-/// Connects inside this process, to nodes that the test keeps in `ends`.
-class pair_transport final : public transport {
+/// Connects inside this process to `worker:1`, and adds the ends of that worker to `ends`.
+class hub_transport final : public transport {
 public:
+  hub_transport() {
+    EXPECT_TRUE(hub.listen("worker:1", 2, [this](auto x) { ends.push_back(std::move(x)); }));
+  }
   result<std::string> listen(const std::string&, link_accepted) override {
     return unimplemented("nobody listens here");
   }
-  void connect(const std::string&, link_connected done) override {
-    auto [ours, theirs] = hub.link_pair();
-    ends.push_back(theirs);
-    done(ours);
+  void connect(const std::string& address, link_connected done) override {
+    std::promise<result<std::shared_ptr<link>>> made;
+    hub.connect(address, 1, [&](auto x) { made.set_value(std::move(x)); });
+    done(made.get_future().get());
   }
-  local_hub hub;
   std::vector<std::shared_ptr<link>> ends;
+  local_hub hub;
 };
 
 TEST_F(LinkPool, EndsWithItsLastOwnerThoughTheProcessHasAWorkerThatKeepsItsLinks) {
-  const auto near = std::make_shared<pair_transport>();
+  const auto near = std::make_shared<hub_transport>();
   pool = std::make_shared<link_pool>(near);
   {
     const auto a = make_consumer();

@@ -75,6 +75,11 @@ protected:
     what.wants = {.which = {0, pass, number}, .closes = unread_splits{0, pass, number, rest}};
     return core.task_reported(what, now);
   }
+  /// True if the worker has the task: it accepts the names of the task's readers.
+  bool has_task(uint64_t id) {
+    const auto out = said(core.name_readers(second, {task_id{id}, 0, {}}));
+    return out.back() == "answer 2 ok";
+  }
   static lease_answer splits(uint64_t begin, uint64_t count) { return split_range{begin, count}; }
   static duration seconds(int64_t n) { return std::chrono::seconds{n}; }
   static duration millis(int64_t n) { return std::chrono::milliseconds{n}; }

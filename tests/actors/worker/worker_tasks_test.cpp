@@ -11,7 +11,7 @@ TEST_F(WorkerCore, AnswersAnOrderOnceTheTaskIsTaken) {
   registered();
   EXPECT_EQ(said(core.start_task(first, order(7), now)), (texts{"run 7 of 1"}));
   EXPECT_EQ(said(core.task_taken(task_id{7}, {})), (texts{"log info task started", "answer 1 ok"}));
-  EXPECT_TRUE(core.has_task(task_id{7}));
+  EXPECT_TRUE(has_task(7));
 }
 
 TEST_F(WorkerCore, RefusesATaskThatCannotBeTaken) {
@@ -19,7 +19,7 @@ TEST_F(WorkerCore, RefusesATaskThatCannotBeTaken) {
   core.start_task(first, order(7), now);
   EXPECT_EQ(said(core.task_taken(task_id{7}, not_found("no graph"))),
             (texts{"answer 1 not_found: no graph"}));
-  EXPECT_FALSE(core.has_task(task_id{7}));
+  EXPECT_FALSE(has_task(7));
   EXPECT_EQ(said(core.start_task(second, order(7), now)), (texts{"run 7 of 2"}));
 }
 
@@ -82,9 +82,9 @@ TEST_F(WorkerCore, StopsATaskThatRunsAndForgetsItOnceItsActorHasEnded) {
   running(7);
   EXPECT_EQ(said(core.stop_task(second, task_id{7}, "over")),
             (texts{"log debug task stopped", "stop 7: over", "answer 2 ok"}));
-  EXPECT_TRUE(core.has_task(task_id{7}));
+  EXPECT_TRUE(has_task(7));
   EXPECT_EQ(said(core.task_down(task_id{7}, {}, false, {})), (texts{"drop 7"}));
-  EXPECT_FALSE(core.has_task(task_id{7}));
+  EXPECT_FALSE(has_task(7));
 }
 
 TEST_F(WorkerCore, ForgetsATaskBetweenTwoLivesAtOnceWhenItIsStopped) {
@@ -94,7 +94,7 @@ TEST_F(WorkerCore, ForgetsATaskBetweenTwoLivesAtOnceWhenItIsStopped) {
   EXPECT_EQ(said(core.stop_task(second, task_id{7}, "over")),
             (texts{"log debug task stopped", "fail 7 not_found: the task was stopped: over",
                    "drop 7", "answer 2 ok"}));
-  EXPECT_FALSE(core.has_task(task_id{7}));
+  EXPECT_FALSE(has_task(7));
 }
 
 TEST_F(WorkerCore, AnswersAStopOfATaskThatIsNotHere) {
@@ -150,7 +150,7 @@ TEST_F(WorkerCore, KeepsATaskWhoseActorCrashed) {
   running(7);
   EXPECT_EQ(said(core.task_down(task_id{7}, aborted("crash"), false, {})),
             (texts{"log error task crashed"}));
-  EXPECT_TRUE(core.has_task(task_id{7}));
+  EXPECT_TRUE(has_task(7));
 }
 
 TEST_F(WorkerCore, NamesTheReadersAgainToATaskWhoseActorCrashed) {
@@ -170,7 +170,7 @@ TEST_F(WorkerCore, ForgetsATaskWhoseActorCrashedAfterItWasToStop) {
   EXPECT_EQ(said(core.task_down(task_id{7}, aborted("crash"), false, {})),
             (texts{"log error task crashed", "log debug task stopped",
                    "fail 7 not_found: the task was stopped: over", "drop 7"}));
-  EXPECT_FALSE(core.has_task(task_id{7}));
+  EXPECT_FALSE(has_task(7));
 }
 
 TEST_F(WorkerCore, FailsATaskWhoseActorDiedInTheMidstOfAChange) {
@@ -180,7 +180,7 @@ TEST_F(WorkerCore, FailsATaskWhoseActorDiedInTheMidstOfAChange) {
             (texts{"log error task crashed",
                    "fail 7 aborted: task 7 broke off in the midst of a change: crash", "drop 7",
                    "end 7 failed 4 task 7 broke off in the midst of a change: crash"}));
-  EXPECT_FALSE(core.has_task(task_id{7}));
+  EXPECT_FALSE(has_task(7));
 }
 
 TEST_F(WorkerCore, FailsATaskWhoseActorsCrashedTooOften) {

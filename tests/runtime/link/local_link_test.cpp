@@ -14,11 +14,17 @@ using test::same;
 using test::sample;
 using ::testing::HasSubstr;
 
+/// A link between the nodes 1 and 2: `near` is the end of node 1.
 struct LocalLink : ::testing::Test {
   LocalLink() {
-    auto [a, b] = hub->link_pair(1, 2);
-    near.attach(a);
-    far.attach(b);
+    mailbox<std::shared_ptr<link>> accepted;
+    mailbox<result<std::shared_ptr<link>>> connected;
+    EXPECT_TRUE(
+      hub->listen("far", 2, [&](std::shared_ptr<link> x) { accepted.put(std::move(x)); }));
+    hub->connect("far", 1, [&](auto x) { connected.put(std::move(x)); });
+    near.attach(connected.take().value().value());
+    far.attach(accepted.take().value());
+    hub->stop_listening("far");
   }
   std::unique_ptr<local_hub> hub = std::make_unique<local_hub>();
   link_end near, far;
@@ -99,10 +105,25 @@ TEST(LocalHub, ConnectsByName) {
   EXPECT_THAT(done.take().value().status().message(), HasSubstr("nobody"));
 }
 
+/// Connects nodes of this process through a hub.
+class hub_transport final : public transport {
+public:
+  result<std::string> listen(const std::string& address, link_accepted on_accepted) override {
+    HEADRACE_TRY(hub_.listen(address, 3, std::move(on_accepted)));
+    return address;
+  }
+  void connect(const std::string& address, link_connected done) override {
+    hub_.connect(address, 3, std::move(done));
+  }
+
+private:
+  local_hub hub_;
+};
+
 TEST(TransportRegistry, GivesTransportsByName) {
   transport_registry registry;
   ASSERT_TRUE(registry.add("link", make_link_transport(std::make_shared<link_service>())));
-  ASSERT_TRUE(registry.add("local", make_local_transport(std::make_shared<local_hub>(), 3)));
+  ASSERT_TRUE(registry.add("local", std::make_shared<hub_transport>()));
   EXPECT_EQ(registry.add("link", nullptr).code(), status_code::already_exists);
   EXPECT_EQ(registry.names(), (std::vector<std::string>{"link", "local"}));
   EXPECT_THAT(registry.find("rdma").status().message(), HasSubstr("known: link, local"));
