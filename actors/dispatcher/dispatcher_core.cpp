@@ -109,7 +109,7 @@ result<dataset_def> dispatcher_core::join(const std::string& id, const dataset_r
                   id, has, gives));
   auto warning =
     fmt::format("dataset id '{}' is taken by another graph of the same structure ({}): "
-                "whoever reads that id gets the elements of the one that was "
+                "consumers of that id get the elements of the dataset that was "
                 "registered first",
                 id, has);
   say(log_level::warn, "a dataset id was registered again with another graph", {{"dataset", id}});

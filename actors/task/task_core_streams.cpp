@@ -147,8 +147,10 @@ void task_core::name(const task_readers& who) {
   const auto before = std::exchange(readers_, who);
   const std::set<consumer_id> named{who.consumers.begin(), who.consumers.end()};
   unnamed_.clear();
-  for (const auto& [one, route] : routes_)
-    if (!named.contains(one))
+  for (auto& [one, route] : routes_)
+    if (named.contains(one))
+      route.gone_until.reset();
+    else
       unnamed_.insert(one);
   if (order_.shared && leases_splits())
     for (auto one : before.consumers)

@@ -113,6 +113,18 @@ TEST_F(TaskReaders, ThatTheJobDoesNotNameInTimeMayComeAgain) {
   EXPECT_EQ(refused[0].code(), status_code::not_found);
 }
 
+TEST_F(TaskReaders, AreGivenUpEachTimeThatTheJobNoLongerNamesThem) {
+  open(1, 1, 11);
+  EXPECT_EQ(refusals(core.readers_named(readers(2, {}, {}), now)).size(), 1u);
+  EXPECT_TRUE(refusals(core.readers_named(readers(3, {1}, {}), now)).empty());
+  now += core.order().lease * 2;
+  const auto out = core.readers_named(readers(4, {}, {}), now);
+  EXPECT_EQ(refusals(out).size(), 1u);
+  EXPECT_TRUE(std::ranges::none_of(
+    out, [](const auto& x) { return std::holds_alternative<produce::close_link>(x); }))
+    << "the reader has a lease's time to report how far it is";
+}
+
 TEST_F(TaskReaders, OfAnUnknownNodeOpenThemFromAnywhere) {
   core.readers_named(readers(2, {2}, {}), now);
   EXPECT_TRUE(refusals(open(1, 2, 99)).empty());
