@@ -35,7 +35,7 @@ std::shared_ptr<const written_block> cached_block::written(const block& rows,
   auto fresh = write_form(rows, encoding);
   if (!store)
     return fresh;
-  const std::lock_guard lock{store->mutex_};
+  std::unique_lock lock{store->mutex_};
   const auto at = store->windows_.find(window_);
   if (at == store->windows_.end())
     return fresh;
@@ -46,6 +46,9 @@ std::shared_ptr<const written_block> cached_block::written(const block& rows,
   charged_ += fresh->own_bytes;
   at->second.bytes += fresh->own_bytes;
   store->bytes_ += fresh->own_bytes;
+  const auto shrunk = store->who_shrank(window_);
+  lock.unlock();
+  for (const auto& call : shrunk) call();
   return fresh;
 }
 

@@ -33,6 +33,21 @@ TEST(WindowStore, CallsAWindowOnceWhoseBlocksAreEvictedForAnother) {
   EXPECT_EQ(own, 0);
 }
 
+TEST(WindowStore, CallsAWindowWhoseBlocksAreEvictedForAnEncodedBlockOfAnother) {
+  const auto one = window_store::charge_of(rows_of(10));
+  const auto store = window_store::make(4 * one);
+  const auto idle = store->open(), busy = store->open();
+  int called = 0;
+  store->when_there_is_room(idle, [&] { ++called; });
+  for (uint64_t i = 0; i < 3; ++i) ASSERT_TRUE(store->append(idle, 10 * i, rows_of(10), false));
+  const auto sent = store->append(busy, 0, rows_of(10), false);
+  ASSERT_TRUE(sent);
+  EXPECT_EQ(called, 0);
+  ASSERT_TRUE(sent->written(rows_of(10), block_encoding::plain));
+  EXPECT_GT(store->of(idle).first, 0u);
+  EXPECT_EQ(called, 1);
+}
+
 TEST(WindowStore, WindowsOfSeveralThreadsShareTheBudget) {
   const auto one = window_store::charge_of(rows_of(10));
   const auto store = window_store::make(6 * one);
