@@ -201,8 +201,8 @@ status frame_reader::pass_ping(const frame_prefix& prefix) {
 
 status frame_reader::begin_message(const frame_prefix& prefix) {
   auto hello = (prefix.flags & flag_hello) != 0;
-  auto header_limit =
-    hello ? std::min(max_hello_bytes, limits_.header_bytes) : limits_.header_bytes;
+  const auto header_limit = std::min<uint64_t>(
+    {hello ? max_hello_bytes : limits_.header_bytes, limits_.header_bytes, limits_.message_bytes});
   if (prefix.header_bytes > header_limit)
     return fail(refusal::oversized, status_code::resource_exhausted,
                 "a message announces a header of " + std::to_string(prefix.header_bytes)

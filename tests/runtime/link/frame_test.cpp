@@ -230,6 +230,19 @@ INSTANTIATE_TEST_SUITE_P(
               refusal::bad_frame}),
   [](const auto& info) { return std::string{info.param.name}; });
 
+TEST(Frame, BoundsMessagesWhoseHeaderAloneIsTooLarge) {
+  for (const auto segments : {0u, 1u}) {
+    frame_reader reader{{.message_bytes = 4096}};
+    std::mt19937_64 random{1};
+    const auto bytes = with_frame(
+      {.magic = m, .segments = segments, .header_bytes = 8192, .payload_bytes = segments},
+      std::vector<uint64_t>(segments, 8));
+    const auto [got, why] = feed(reader, bytes, random, 1000);
+    EXPECT_EQ(why.code(), status_code::resource_exhausted);
+    EXPECT_EQ(reader.cause(), refusal::oversized);
+  }
+}
+
 TEST(Frame, BoundsTheSegmentsOfAllMessagesUnderWay) {
   // Of each message only the sizes of all its segments and the first byte of its payload arrive.
   std::vector<std::byte> bytes = bytes_of({});
