@@ -31,7 +31,7 @@ public:
 
   // -- only while no actor lives ----------------------------------------------------------
 
-  /// True if the last actor crashed while it handled an event, so that no other can continue.
+  /// True if the last actor crashed inside an event: the state may be half changed, and unusable.
   virtual bool torn() const = 0;
   /// The progress of the task.
   virtual task_numbers made() const = 0;

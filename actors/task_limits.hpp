@@ -6,8 +6,8 @@ namespace headrace::detail {
 
 /// The bounds of a task.
 struct task_limits {
-  /// The most answers (40 bytes each) that are kept for a replay. If there are more, none is kept,
-  /// because a replay would take about as long as the task has run.
+  /// The most answers to questions for splits (40 bytes each) that a task keeps for a replay. If it
+  /// gets more, it keeps none, and fails if its runner crashes: a replay would take too long.
   size_t most_splits = size_t{1} << 20;
 };
 

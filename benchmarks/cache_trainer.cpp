@@ -32,8 +32,8 @@ int main(int argc, char** argv) {
   const bool cheap = std::string_view{argv[5]} == "cheap";
   const int64_t elements = cheap ? 40'000 : 1'000;
   try {
-    // The dataset is finite, so its job needs `expected_trainers`: no elements are given until all
-    // trainers have joined.
+    // The dataset is finite, so a trainer that joined late would miss elements. Therefore none are
+    // given until `expected_trainers` trainers have joined.
     const hr::trainer_cache cache{
       .trainer_id = argv[3],
       .terms = {.wait = std::chrono::minutes{1},

@@ -133,8 +133,8 @@ std::vector<kernel_case> operator_cases(const std::string& data) {
      [in] { return in.window(10).flat_map([](const dataset& x) { return x.batch(10); }); }, 1, 0, 0,
      dataset_op::window},
     // There are three open groups. For each block that the operator reads or returns, a call for
-    // each group gathers the group's rows of the block. One more call for each of the up to 1002
-    // returned groups joins all rows of the group.
+    // each group gathers the group's rows; for a returned block there is a fourth call, for its
+    // column. One more call for each of the up to 1002 returned groups joins all its rows.
     {"group_by_window",
      [in] {
        return in.group_by_window([](expr x) { return x % 3; },

@@ -50,8 +50,8 @@ namespace headrace {
 ///
 /// `(more, n)` is answered with 1 to `n` elements as soon as there are some, with the end, or with
 /// an error if the service failed; requests after that get the end. Requests are answered in order,
-/// each once. So a requester is sent no more elements than it requested, and the number of elements
-/// that wait for its next request is limited by `distribute`'s options. Only elements in answers
+/// each once. So a requester is sent no more elements than it requested. The actor requests further
+/// elements from workers in advance, as many as `distribute`'s options allow; only those in answers
 /// count as handed out. The consumer actor ends when its last handle is destroyed, or when it is
 /// requested to end. Elements that it had not handed out go to the job's other consumers.
 using consumer_actor = port::handle<caf::result<local<consumed>>(atom::more, uint64_t)>;

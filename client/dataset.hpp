@@ -72,8 +72,8 @@ public:
   /// The rows that a C++ function returns for row numbers. `function`: the name under which it is
   /// registered; see `make_generator`.
   static dataset from_generator(std::string function, element_spec spec, int64_t count = -1);
-  /// The elements of several datasets side by side. `datasets`: parameters, whose values are
-  /// datasets, of a function that is being traced.
+  /// The elements of several datasets, combined as by `zip`. `datasets`: parameters of a function
+  /// that is being traced; the value of each is a dataset, as in the functions of `window`.
   static dataset elements_of(const expr_structure& datasets);
   /// The elements that `save` wrote into a folder, shard after shard. This call reads the folder's
   /// manifest; the folder must have the same content where the elements are read.
@@ -131,9 +131,9 @@ public:
   /// a function that makes the dataset, as in `flat_map([](expr n) { return
   /// dataset::range(9).batch(n); })`.
   dataset batch(const expr& size, batch_options options = {}) const;
-  /// A random order within a buffer of `buffer_size` elements. It differs between the iterations
-  /// over a dataset and its copies, which are counted from 0 (see `shuffle_options`), and between
-  /// the passes of a `repeat`.
+  /// A random order: each element is drawn from a buffer of `buffer_size` elements. The order
+  /// differs between iterations (those over a dataset and those over its copies are numbered
+  /// together; see `shuffle_options`), and between the passes of a `repeat`.
   dataset shuffle(int64_t buffer_size, shuffle_options options = {}) const;
   dataset shuffle(const expr& buffer_size, shuffle_options options = {}) const;
   /// The elements, `count` times; -1: without end.
@@ -305,8 +305,8 @@ public:
   std::default_sentinel_t end() const noexcept { return {}; }
 
   const dataset_ptr& node() const noexcept { return node_; }
-  /// The given options, completed with the seed and the number of the next iteration, which this
-  /// call counts. The function is for callers that make the iterator themselves.
+  /// The given options. An unset `seed` is set to the dataset's own, and an unset `repetition` to
+  /// the next number, which is used up. For callers that make the iterator themselves.
   iterate_options next_iteration(iterate_options options = {}) const {
     if (!options.seed)
       options.seed = iterations_->seed();
@@ -316,8 +316,8 @@ public:
   }
   /// Ensures that later iterations get higher numbers than the iteration `one`.
   void go_past(const dataset_iterator& one) const { iterations_->go_past(one.repetition()); }
-  /// A dataset with the graph `node`, which was made of this dataset in order to read it. The
-  /// iterations of both datasets are counted together.
+  /// A dataset with the graph `node`, which has operators added to this dataset. An iteration over
+  /// either dataset also counts as an iteration over the other, and gets the next number.
   dataset counted_together(dataset_ptr node) const { return {std::move(node), iterations_}; }
 
 private:

@@ -42,8 +42,8 @@ struct interleave_options {
 
 struct shuffle_options {
   std::optional<uint64_t> seed; ///< unset: another order in each run of a program
-  /// False: all iterations over a dataset have the same order. Iterations over copies are counted
-  /// together; with a seed the k-th iteration has the same order in each run of a program.
+  /// False: all iterations over a dataset have the same order. True: each has another one; with a
+  /// seed, the k-th one over a dataset and its copies has the same order in each run of a program.
   bool reshuffle_each_iteration = true;
 };
 

@@ -51,8 +51,8 @@ struct distribute_save_options {
 save_status distribute_save(const dataset& what, const std::string& folder,
                             const distribute_save_options& options = {});
 
-/// Waits until the state of a save differs from `known`, as `distribute_save` does with `wait`, and
-/// returns the new state.
+/// Waits until the state of a save differs from `known`, and returns the new state. The time limits
+/// are those of `distribute_save` with `wait`, which calls this function after each change.
 result<save_status> await_change(const dataset& what, const save_status& known,
                                  const distribute_save_options& options);
 

@@ -93,7 +93,7 @@ struct worker_server_options {
   /// `host:port`, with any scheme or none; empty: the value of HEADRACE_SERVICE.
   std::string dispatcher;
   endpoint_options endpoint;
-  /// The dispatcher's lease: a trainer's link that is silent for this time is closed.
+  /// A trainer's data link is closed if it is silent for this time: that of the dispatcher's lease.
   duration lease = std::chrono::seconds{5};
   /// The tags are shown in the status. The tag `COLOCATED` has an effect: such a worker serves only
   /// trainers of its own process, so `serves_own_process` must be set.
@@ -118,8 +118,8 @@ struct worker_server_options {
   uint64_t cross_trainer_cache_size = 0;
   /// When a file of a saved dataset has this many bytes, a further file is begun; 0: 6 GiB.
   uint64_t save_max_file_size = 0;
-  /// As for a dispatcher; also called because of stuck threads (resource_exhausted), and because of
-  /// a dispatcher that does not answer (deadline_exceeded).
+  /// As `dispatcher_server_options::on_failed`. Also called because of stuck threads
+  /// (resource_exhausted), and because the dispatcher does not answer (deadline_exceeded).
   std::function<void(const status&)> on_failed;
   /// Called, from any thread, if the dispatcher has another major version; the worker continues to
   /// register, which fails until one of the two is updated. May be empty.
@@ -170,8 +170,8 @@ private:
 struct local_cluster_options {
   int workers = 1;
   /// The endpoint of the dispatcher; workers use the same host, TLS files and `insecure`. With TLS
-  /// this process uses the same certificate to connect to its own servers, so it must not have
-  /// connected without TLS before.
+  /// this process connects to its own servers with that certificate, in the session of the process.
+  /// That session has one certificate, so it must not have connected without TLS before.
   endpoint_options endpoint;
   /// The data ports of the workers, in the order in which the workers are added; further workers
   /// take any free port.

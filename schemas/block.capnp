@@ -35,7 +35,7 @@ struct Column {
   # Set for strings only: int64, one more than there are strings; string i has the bytes of `values`
   # from borders[i] - byteBase to borders[i + 1] - byteBase.
   byteBase @3 :Int64;
-  # The border of the first byte of `values`; equal to borders[0].
+  # Equal to borders[0], which is not zero if the column was cut out of a longer one.
   union {
     dense @4 :List(UInt64);
     # The shape of every row.
@@ -68,8 +68,8 @@ struct Block {
   rows @0 :UInt32;
   columns @1 :List(Column);
   errors @2 :Part;
-  # A message of its own, because there may be many errors: RowErrors in Cap'n Proto's flat stream
-  # format. Empty: no row failed.
+  # RowErrors as a message of its own, in Cap'n Proto's flat stream format, because many errors may
+  # be too large for this header. Empty: no row failed.
   origins @3 :Part;
   # Records of 32 bytes: rows (uint32), source (uint32), pass, split, step (uint64 each). Row i of
   # the record's rows descends from split `split + i * step`. Empty: unknown. Otherwise the rows of

@@ -110,7 +110,7 @@ struct Options {
     # The compression of blocks for readers that leave the choice to the workers.
 
     unset @4 :Void;
-    # As set in options nearer to the sources; if there are none, the workers choose.
+    # The value of the next options node towards the sources; if none has one, the workers choose.
     value @5 :Compression.Compression;
   }
   seed @6 :Seed;
@@ -313,8 +313,8 @@ struct Dataset {
       components @91 :List(Field);
       # The padded shapes, and the values that fill the padding.
       extent @127 :List(UInt32);
-      # An expression for the extent of the axes whose padded extent is unknown; none: the largest
-      # extent in the batch.
+      # The number of an expression for the extent of the axes whose padded extent is unknown; if
+      # it is missing, the largest extent in the batch. If `computed`, the size's number follows.
     }
     window :group {
       input @92 :UInt32;
@@ -402,8 +402,8 @@ struct Dataset {
       shard @139 :UInt32;
       # The number of a function, plus one; 0: one shard.
       reader @158 :UInt32;
-      # The number of a dataset, plus one. It is read when the snapshot is complete; 0: the shards
-      # are read, one after the other.
+      # The number, plus one, of a dataset that is read in place of the shards when the snapshot is
+      # complete; 0: the shards are read, one after the other.
     }
     writeTfrecord :group {
       # Writes a file, and gives one element, the number of records, when all records are in the

@@ -244,7 +244,7 @@ struct Iteration {
   finished @4 :Bool;
   # No task will give any more elements.
   shared @5 :Bool;
-  # The job has a name, so other consumers may join: the first grants should be small.
+  # The job has a name: other consumers may join. So first grants are small, to leave them rows.
   failure :union {
     none @6 :Void;
     failed @7 :Failure;
@@ -414,8 +414,8 @@ struct LeaveIteration {
   jobId @1 :UInt64;
   repetition @2 :UInt64;
   marks @3 :List(Worker.ReaderMark);
-  # In a shared job: the reader's position in the stream of each task. The links to tasks may be
-  # down when the reader leaves.
+  # In a shared job: the reader's positions in the streams of the tasks. They are sent here, because
+  # the links to the tasks may be down when the reader leaves.
   receipts @4 :List(SplitReceipt);
 }
 

@@ -41,8 +41,8 @@ struct Feature {
   inLists @6 :Bool;
   # For a tf.train.SequenceExample: the feature is one of the feature lists, not of the context.
   indexName @7 :Text;
-  # The name of the feature with the indices of the values, or with their row lengths if `size` is
-  # 0.
+  # Not empty: the name of another feature of the record, which has the place of each value in a
+  # sparse vector of `size` places or, if `size` is 0, the lengths of the rows of a ragged tensor.
   size @8 :Int64;
 }
 

@@ -69,11 +69,11 @@ struct Absence {
   # In coordinated reads: where a consumer that is gone has left the rounds.
 
   next @0 :UInt64;
-  # The first round that it may not have handed out.
+  # The first round that the consumer may not have handed out.
   most @1 :UInt64;
-  # The greatest number of rounds that it may miss. Zero: it has taken part in no round.
+  # The most rounds that the consumer can have missed. Zero: it has taken part in no round.
   lost @2 :Bool;
-  # It did not leave in order.
+  # True: the consumer did not leave in order.
 }
 
 struct IterationState {
@@ -93,7 +93,7 @@ struct IterationState {
   absent @8 :List(Absence);
   # The consumers that are gone since the epoch of coordinated reads began.
   missed @9 :UInt64;
-  # The number of elements in rounds through which consumers continued without one that is gone.
+  # An upper bound of the elements that consumers which are gone missed in rounds of the others.
 }
 
 # -- splits (actors/job/splits/split_assigner.hpp)
@@ -206,7 +206,7 @@ struct SplitState {
     shared @4 :Bool;
     # Several tasks were leased splits of the pass.
     asked @5 :Bool;
-    # Holdings are kept for the pass: all of them are in `holdings`, which may be empty.
+    # True: the leases of each task in the pass are recorded in `holdings`, which may be empty.
     next @6 :UInt64;
     # The first split that is not leased yet.
     total :union {
@@ -325,13 +325,13 @@ struct LeaseState {
     newest @3 :List(Dispatcher.SplitRun);
     # For a lost task: for each reader, the split of the newest row that it received.
     outOfOrder @4 :Bool;
-    # Even rows that come before the newest row of every reader may be missing.
+    # True, e.g. if rows were given back: rows before each reader's newest one may be missing, too.
     givenBack @5 :UInt64;
     # The number of rows that readers gave back.
     untold @6 :UInt64;
     # Not zero: the task still has to send an account for this version of TaskReaders.
     forgotten @7 :UInt64;
-    # Under at_least_once: the number of splits that were removed to bound the memory.
+    # Under at_least_once: the number of splits that were dropped from `leases` to bound the memory.
     lostElements @8 :UInt64;
     # The number of lost elements that the task reported in TaskGave.
   }

@@ -13,7 +13,7 @@ struct LinkHello {
   protocolMajor @0 :UInt16;
   # Nodes of different major versions refuse each other.
   protocolMinor @1 :UInt16;
-  # Increased when something is added that older nodes ignore or are not sent.
+  # Increased when something is added that older nodes ignore, or that is not sent to older nodes.
   nodeId @2 :UInt64;
   # Random, and new each time a node is started.
   bootId @3 :Text;

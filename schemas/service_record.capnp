@@ -20,8 +20,8 @@ struct JobEntry {
   datasetId @2 :Text;
   parameters @3 :Sharding.JobParameters;
   key @4 :Data;
-  # Requests with this key are for this job. The type is Data because a part of the key may be a
-  # fingerprint.
+  # Requests with this key are for this job. The type is not Text, because a part of the key may be
+  # a fingerprint, whose bytes are arbitrary.
   found @5 :Bool;
   # Used only in a ServiceState. True: requests with the key are for this job; false: they are for
   # another job, or for none.

@@ -41,7 +41,7 @@ struct ListEntryStatus {
 struct CacheTrainer {
   trainerId @0 :Text;
   lag @1 :UInt64;
-  # The number of elements that were made and that the trainer was neither handed nor skipped.
+  # The number of elements that were made and were neither handed to the trainer nor skipped.
   skipped @2 :UInt64;
   # The number of elements that left the window before the trainer was handed them.
   streams @3 :UInt32;

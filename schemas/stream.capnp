@@ -52,8 +52,8 @@ struct Grant {
   epoch @6 :UInt64;
   # In coordinated reads: the newest epoch that the consumer takes part in.
   taken @7 :UInt64;
-  # The number of elements that the trainer has taken. It may not have begun with those after
-  # `handedOut`: the task keeps these, but neither recalls them nor counts them as held.
+  # The number of elements that the trainer has taken. Those after `handedOut` are in use: the task
+  # keeps them, because the trainer may not have begun with them, but it does not recall them.
 }
 
 struct Recall {
@@ -102,7 +102,7 @@ struct ReceivedByAll {
   epoch @0 :UInt64;
   # The epoch in which all consumers take part, according to their reports.
   elements @1 :UInt64;
-  # The number of elements of their streams that all consumers have received.
+  # Each of the consumers has received at least this number of elements of its stream.
 }
 
 struct StreamMessage {

@@ -11,8 +11,8 @@ struct SupervisedChild {
   restarts @3 :UInt64;
   # The number of restarts of the child.
   lastReason @4 :Text;
-  # The reason why the child last ended, with the chain of causes; empty if it never ended, or ended
-  # normally.
+  # The reason for the child's last end that its supervisor had not requested, with the chain of
+  # causes; empty if there was no such end, or it was a normal end.
   below @5 :Supervisor;
   # The children of the child; null if the child is not a supervisor.
 
@@ -36,7 +36,7 @@ struct Supervisor {
   children @2 :List(SupervisedChild);
   # The children in the order in which they start.
   restarts @3 :UInt64;
-  # The number of restarts of all children, present and past.
+  # The number of restarts so far; children that were restarted along with another do not count.
   abandoned @4 :UInt64;
   # The number of children that did not end when they were killed.
 

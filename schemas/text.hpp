@@ -19,8 +19,8 @@ inline capnp::Text::Reader text_of(const std::string& in) { return {in.c_str(), 
 /// A copy.
 inline std::string string_of(capnp::Text::Reader in) { return {in.begin(), in.size()}; }
 
-/// A view of bytes that are kept in a string outside of messages, such as a fingerprint. The view
-/// is valid as long as the message.
+/// A view, as characters, of bytes for which the code outside of messages uses strings, such as a
+/// fingerprint. The view is valid as long as the message.
 inline std::string_view chars_of(capnp::Data::Reader in) {
   return {reinterpret_cast<const char*>(in.begin()), in.size()};
 }

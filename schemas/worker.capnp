@@ -7,8 +7,8 @@ $Cxx.namespace("headrace::schema");
 using Sharding = import "sharding.capnp";
 
 struct StartTask {
-  # Orders a worker to run a task. A repeated order does not start the task again: the task takes
-  # over `readers`, and its questions without an answer are repeated.
+  # Orders a worker to run a task. A repeated order does not start the task again: the task adopts
+  # the list `readers`, and the worker sends the task's unanswered questions again.
 
   taskId @0 :UInt64;
   incarnation @1 :UInt64;
@@ -28,11 +28,11 @@ struct StartTask {
   readers @9 :TaskReaders;
   # The readers at the time of the order.
   leaseNs @10 :UInt64;
-  # The lease of the service. Both ends of a lost link have detected the loss after this time and a
-  # quarter of it.
+  # The lease of the service. If a link is lost, both of its ends have detected the loss when 1.25
+  # times this duration has passed.
   eager @11 :Bool;
-  # The task may lease splits before a reader opens a stream: every reader is informed of this task
-  # before the reader could take the repetition for finished.
+  # True: the task may lease splits before a reader opens a stream. No reader can miss its rows:
+  # each is informed of the task before the reader could take the repetition for finished.
   shards @12 :UInt32;
   # Under a static policy: the number of shards of the dataset; otherwise zero.
   shard @13 :UInt32;
@@ -72,10 +72,10 @@ struct ReaderMark {
   consumerId @0 :UInt64;
   taskId @1 :UInt64;
   handedOut @2 :UInt64;
-  # The number of elements of its stream that its trainer was handed.
+  # The number of elements of the task's stream that the consumer's trainer was handed.
   received @3 :UInt64;
-  # The number of elements of its stream that it has received; set only where the message that
-  # contains this mark requires it.
+  # The number of elements of the task's stream that the consumer has received; set only where the
+  # message that contains this mark requires it.
 }
 
 struct StopTask {

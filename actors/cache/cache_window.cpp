@@ -109,7 +109,7 @@ size_t cache_window::rows_of_a_block(const block& rows) const {
   const auto beside = charge - rows.bytes();
   auto out = std::clamp<size_t>(
     (most - std::min(most, beside)) * rows.rows / std::max<size_t>(rows.bytes(), 1), 1, rows.rows);
-  // The number of rows is halved repeatedly, because rows may be of very different sizes.
+  // `out` was computed for rows of equal sizes. While that many rows are too large, it is halved.
   while (out > 1 && window_store::charge_of(rows.slice(0, out)) > most) out /= 2;
   return out;
 }
@@ -177,7 +177,7 @@ std::optional<time_point> cache_window::next_deadline() const {
   std::optional<time_point> out;
   if (waits_since_)
     out = *waits_since_ + *options_.wait;
-  // Other windows may need the memory of the blocks that are kept for a trainer that is away.
+  // When a trainer was away for a lease, blocks kept for it may be evicted for other windows.
   for (const auto& [id, x] : trainers_)
     if (x.away_since && !x.given_up && x.place < end_)
       if (const auto until = *x.away_since + options_.lease; until > looked_at_)

@@ -31,8 +31,8 @@ public:
     /// handed are freed at once.
     bool closed = false;
   };
-  /// Blocks are cut so that each takes at most `most_block_bytes`, and the budget has room for at
-  /// least `least_blocks`.
+  /// Blocks are cut so that each has one row, or takes at most `most_block_bytes` and at most 1 /
+  /// `least_blocks` of the bytes that the store's budget allows for all windows.
   static constexpr size_t most_block_bytes = size_t{256} << 10;
   static constexpr size_t least_blocks = 16;
   /// The places of at most this many trainers that are away are remembered.
@@ -55,7 +55,7 @@ public:
   /// All elements that the trainer has read were handed out or skipped.
   void handed_out_all(const std::string& trainer);
   /// The trainer has read this many elements that it will not be handed: they were evicted before
-  /// they were sent, or readers gave them back too late.
+  /// they were sent, or readers gave them back after later ones were handed out or sent elsewhere.
   void skipped(const std::string& trainer, uint64_t elements);
   /// The trainer was not handed the elements from `next` on, and reads them again. @pre the trainer
   /// has no streams, so no consumer has received these elements and may still hand them out

@@ -259,7 +259,7 @@ std::vector<dealer::action> window_output::deal_at(time_point now, bool dry) {
 }
 
 void window_output::drop_trainers_without_streams() {
-  // With `expected_trainers`, the rows that a reader leaves go to other readers of its trainer.
+  // With `expected_trainers` a trainer is kept: rows that its reader leaves go to another reader.
   if (whole())
     return;
   for (auto at = trainers_.begin(); at != trainers_.end();) {

@@ -18,9 +18,9 @@ namespace headrace::detail {
 /// streams.
 ///
 /// An error row, or an element that is too large for any window, is given to only one trainer (see
-/// `extend`). With `expected_trainers`, elements are given only when that many trainers have come,
-/// and the dataset may end. In this case rows of a reader that is gone go to other readers of its
-/// trainer, except the rows that the reader had claimed: these are lost, and counted.
+/// `extend`). With `expected_trainers`, no elements are given before that many trainers have come,
+/// and the dataset may be finite. In this case rows of a reader that is gone go to other readers of
+/// its trainer, except the rows that the reader had claimed: these are lost, and counted.
 class window_output final : public dealer {
 public:
   struct options {
@@ -80,8 +80,8 @@ private:
   void feed_all(std::vector<action>& out);
   void add_sends(const std::string& id, trainer& from, bool dry, std::vector<action>& out);
   void renew_place(const std::string& id, trainer& of);
-  /// Rows of consumers whose connection was cut a lease ago no longer hold back the places of their
-  /// trainers, so the window ceases to wait for these rows.
+  /// A consumer whose connection was cut a lease ago no longer holds back the place of its trainer
+  /// with rows that it has not handed out, so the window no longer keeps blocks for these rows.
   void look_at_the_cut(time_point now);
   /// Removes the trainers that have no streams, unless `expected_trainers` is set. The window keeps
   /// their places, from which they read again if they come back.

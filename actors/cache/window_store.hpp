@@ -27,8 +27,8 @@ public:
   size_t rows() const noexcept override { return rows_; }
   /// The bytes of the rows, without those of the written forms.
   size_t bytes() const noexcept override { return bytes_; }
-  /// Makes the encoding, or returns a kept one. A new one is kept with the block if the budget has
-  /// room for it.
+  /// Returns the rows encoded as a message: a kept encoding, or a new one, which is kept with the
+  /// block if the budget has room for it.
   std::shared_ptr<const written_block> written(const block& rows, block_encoding encoding) override;
 
 private:
@@ -58,15 +58,15 @@ public:
   uint64_t open();
   /// `call` is called, from any thread and without a lock, when there may be room for rows that the
   /// window could not append. It is also called when blocks of the window were evicted for another
-  /// window, but then only once until `of` is called for the window.
+  /// window, but then only once until the caller reads the window's state with the function `of`.
   void when_there_is_room(uint64_t window, std::function<void()> call);
   void close(uint64_t window);
 
   /// The bytes of the budget that a block takes.
   static size_t charge_of(const block& rows);
-  /// Appends rows with the numbers from `first` on. Null: held blocks leave no room for them, or
-  /// `bounded` is true and the window would take more than its share. @pre charge_of(rows) <=
-  /// budget()
+  /// Appends rows, which get the numbers from `first` on. Null: held blocks leave no room for them,
+  /// or, if `bounded` is true, the window would take more than an equal share of the budget. @pre
+  /// charge_of(rows) <= budget()
   std::shared_ptr<cached_block> append(uint64_t window, uint64_t first, block rows, bool bounded);
   /// Rows with this number or a higher one are not evicted. At first all rows may be evicted.
   void hold(uint64_t window, uint64_t from);

@@ -59,8 +59,8 @@ consume::commands consumer_core::dispatcher_down(const status& why, time_point n
 
 consume::commands consumer_core::dispatcher_unreached(const status& why, time_point now) {
   unreachable_ = why;
-  // The failures that are final for a first contact, such as another version, are not checked once
-  // the dispatcher has answered.
+  // Some failures, such as another version, are final at the first contact. Once the dispatcher has
+  // answered, no failure is: the actor tries again until a time-out has passed.
   if (known_ || over())
     return done();
   if (const auto final = contact_.failed(why))
@@ -311,8 +311,8 @@ consume::commands consumer_core::trainer_moved(time_point now) {
 }
 
 bool consumer_core::all_exhausted() const {
-  // Splits of a lost task may be leased to other tasks, and other readers of a shared job may have
-  // opened streams to tasks that this consumer was never informed of.
+  // Only the job knows whether all was read if a task is lost (its splits may be leased again) or
+  // the job is shared (other readers may have tasks of which this consumer was never informed).
   if (shared_ || !accounted_.empty())
     return false;
   // Only a task that ended as exhausted has found its sources exhausted. If a task has left, or one
@@ -368,7 +368,7 @@ bool consumer_core::endless() const {
 }
 
 uint64_t consumer_core::unread_of_others() const {
-  // A task that the job still named may have ended before its stream was opened.
+  // A task may have ended after the job named it and before its stream was opened: it is unread.
   bool unread = forgot_unread_;
   auto given = forgot_handed_out_;
   for (const auto& [id, s] : streams_) {

@@ -76,7 +76,7 @@ public:
   /// The marks of the handout have changed: the trainer took elements, or began to wait.
   commands trainer_moved(time_point now);
   /// True if `trainer_moved` may be called a little later: the trainer takes small blocks and does
-  /// not wait (`handout::postpones`), and the job does not wait for its reports.
+  /// not wait (`handout::postpones`), and the job waits for no report of this consumer.
   bool postpones_trainer_moved() { return held_.empty() && out_->postpones(); }
   /// The trainer has finished with the iteration. The job is sent goodbyes until one is answered;
   /// the last command is `consume::quit`.
@@ -138,8 +138,8 @@ private:
   /// Not ok: the reason why this consumer can read from no worker.
   status reads_nothing(const iteration_view& state) const;
   std::string no_local_worker() const;
-  /// True if this consumer should wait although no task serves it: the tasks of other processes may
-  /// give back splits.
+  /// True if this consumer should wait although no task serves it: tasks of other processes, from
+  /// which it does not read, may give back splits for a task from which it will read.
   bool others_give() const;
   bool in_rounds() const noexcept { return options_.parameters.num_consumers != 0; }
   /// In coordinated reads: the number of the first element of the task's stream, if it is known.

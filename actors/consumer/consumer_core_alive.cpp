@@ -64,9 +64,9 @@ bool consumer_core::is_through(task_id task) const {
 }
 
 bool consumer_core::withholds_in_use() const {
-  // An anonymous job has no other reader that could be given the elements. In coordinated reads,
-  // an element can go to one seat only; with a cache without `expected_trainers`, trainers may
-  // lack elements.
+  // The report about elements in use is delayed so that other readers get them if this trainer is
+  // killed. But an anonymous job has one reader; in coordinated reads an element can go to one seat
+  // only; and with a cache without `expected_trainers`, trainers may miss elements anyway.
   const auto& cache = options_.parameters.cross_trainer_cache;
   return shared_ && !in_rounds() && !(cache && cache->expected_trainers == 0);
 }

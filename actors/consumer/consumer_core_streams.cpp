@@ -106,8 +106,8 @@ void consumer_core::open(task_id id, stream& s, time_point now) {
                                      .start = options_.start,
                                      .index = options_.index}});
   grant(id, s, marks, waiting);
-  // The window of this stream may be smaller than those of the others, so the handout has to report
-  // sooner (`quiet_bytes`).
+  // This stream may have less credit than the others. Then the handout must report after fewer
+  // bytes than before (`quiet_bytes`), which `refill` requests from it.
   refill(now);
 }
 

@@ -20,9 +20,9 @@ struct channel_cut {
   status why;
 };
 
-/// Events of one consumer from the threads of its links and of its trainer, until they are handled.
-/// Events of channels are handled in the order in which they arrived. Thread-safe; no member waits
-/// for an event to be handled.
+/// Keeps the events of one consumer that come from the threads of its links and of its trainer,
+/// until they are handled. Events of channels (a channel is one stream's part of a link) are
+/// handled in the order of their arrival. Thread-safe; no member waits for an event to be handled.
 class consumer_inbox {
 public:
   /// An event of a channel: a message of a task, or the end of the link.

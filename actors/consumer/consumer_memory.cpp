@@ -172,7 +172,7 @@ namespace {
 template <class Predicate>
 void handle_or_leave(consumer_memory& of, Predicate may_wait) {
   {
-    // If another thread has locked the mutex, it handles this event, too, or announces it.
+    // A thread that has locked the mutex handles this event, too, or leaves it to the actor.
     std::unique_lock hold{of.mutex, std::try_to_lock};
     if (!hold || !of.takes_events())
       return;

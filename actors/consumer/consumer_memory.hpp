@@ -93,8 +93,8 @@ void take_message(consumer_memory& of, const link& from, link_message what);
 /// To be called on the thread of a link for each of its channels when the link is closed.
 void take_cut(consumer_memory& of, const link& from, uint32_t channel, const status& why);
 /// To be called on the trainer's thread when the trainer has taken elements or has begun to wait.
-/// While the trainer takes small blocks and does not wait, the event is left to the actor: if one
-/// thread reads from many consumers in turn, other threads send the messages of these consumers.
+/// While the trainer takes small blocks and does not wait, the event is left to the actor, so that
+/// a thread that reads from many consumers in turn does not send all their messages itself.
 void take_trainer_moved(consumer_memory& of);
 /// Handles the events of the inbox. If another thread has locked the mutex, that thread does so. If
 /// more and more events come, the rest is left to the actor. To be called after an event was put

@@ -36,7 +36,7 @@ struct consumer_options {
   /// reported when it happens.
   bool endless = false;
   compression packing = compression::automatic;
-  /// The bound of outstanding elements of all tasks together; 0: only bytes are bounded.
+  /// The most elements that all tasks together may send ahead of the trainer; 0: no such bound.
   int64_t max_outstanding = 0;
   /// How long there may be no worker, or no answer of the dispatcher, before the trainer gets an
   /// error.

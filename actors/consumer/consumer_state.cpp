@@ -164,8 +164,8 @@ void consumer_state::on(const stream_work_left&) {
     std::lock_guard hold{memory_->mutex};
     memory_->announced = false;
   }
-  // The next message of the inbox leads to another event, so that the actor can handle events that
-  // arrived before that one.
+  // Only one message is decoded here. If there are more, the actor is sent `stream_work_left`
+  // again, so that it first handles the events that have arrived in the meantime.
   decode_next();
 }
 

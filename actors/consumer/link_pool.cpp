@@ -99,9 +99,9 @@ void link_pool::connected(const std::shared_ptr<line>& on, result<std::shared_pt
     link_made{on->address, outcome ? *outcome : nullptr, outcome.status()});
   if (outcome) {
     std::weak_ptr<link> weak = *outcome;
-    // A link over a socket ends with the node, and keeps the pool alive until then, so that a
-    // later session uses the pool and its links. A link in this process may exist as long as a
-    // worker of the process, so it does not keep the pool alive.
+    // A link over a socket ends with the node, and keeps the pool alive until then, so that
+    // consumers of later iterations find the pool and use its links. A link inside this process may
+    // exist as long as a worker of the process, so it must not keep the pool alive.
     const auto kept = (*outcome)->in_process() ? nullptr : shared_from_this();
     (*outcome)->set_handlers({
       .on_message =

@@ -31,17 +31,17 @@ public:
   /// The least time for which an unused link is kept. Its last messages are sent in that time.
   static constexpr duration kept_unused = std::chrono::seconds{10};
 
-  /// The node owns `way`. The pool does not: a link's handler may hold the last reference to the
-  /// pool, and it runs on a thread of the transport, which must not be destroyed on a thread of its
-  /// own. `node`: the id of this node (`nodeId` in LinkHello). `place`: the place of the process,
-  /// if `way` reaches the workers there without sockets.
+  /// The node owns the transport `way`, and the pool does not. A transport must not be destroyed on
+  /// one of its own threads, and the last reference to the pool may be held by a link's handler,
+  /// which runs on such a thread. `node`: the id of this node (`nodeId` in LinkHello). `place`: the
+  /// place of the process, if `way` reaches the workers there without sockets.
   explicit link_pool(
     const std::shared_ptr<transport>& way, uint64_t node = 0, uint64_t place = 0,
     std::function<time_point()> now = [] { return clock::system().now(); })
     : way_(way), node_(node), place_(place), now_(std::move(now)) {}
   link_pool(const link_pool&) = delete;
-  /// Closes the links in this process. These do not keep the pool alive, while a link over a socket
-  /// does so until the node ends.
+  /// Closes the links inside this process. Links over sockets need not be closed here: they keep
+  /// the pool alive until the node ends, and end with the node.
   ~link_pool();
 
   uint64_t node() const noexcept { return node_; }

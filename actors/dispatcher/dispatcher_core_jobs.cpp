@@ -18,7 +18,7 @@ namespace {
 /// The most failed jobs whose reasons are kept.
 constexpr size_t most_failed_jobs = 100;
 
-/// `targets`: the resolved targets of the job, which can be LOCAL if the parameters contain AUTO.
+/// Not ok for rounds of several consumers if `targets`, resolved from those of `asked`, are LOCAL.
 status can_coordinate_across(const job_parameters& asked, target_workers targets) {
   if (asked.num_consumers < 2 || targets != target_workers::local)
     return {};

@@ -21,8 +21,8 @@ public:
   static constexpr size_t most_saves = 1'000;
 
   /// `most_a_worker`: the most saves in which a worker takes part at a time; at least 1. `entropy`:
-  /// a random number from which orders are numbered, so that reports about orders of an earlier
-  /// table match no order of this one.
+  /// a random number. The orders to carry out steps are numbered from it, so that reports about
+  /// orders of an earlier table match no order of this one.
   save_table(size_t most_a_worker, uint64_t entropy)
     : most_a_worker_(most_a_worker), last_number_(entropy) {}
 

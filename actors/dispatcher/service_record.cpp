@@ -135,8 +135,8 @@ void service_record::release(job_id user) {
 
 void service_record::keep_draining(worker_id id) {
   draining_.insert(id);
-  // Numbers are never used twice, so the lowest ones belong to workers that were lost before they
-  // could leave.
+  // Workers get ascending numbers, so the lowest ones are those of the oldest workers, which were
+  // most probably lost before they could leave.
   if (draining_.size() > most_draining)
     draining_.erase(draining_.begin());
 }

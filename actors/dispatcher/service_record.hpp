@@ -42,7 +42,7 @@ public:
   static constexpr size_t most_ended = 100'000;
   /// The most collected jobs that are remembered.
   static constexpr size_t most_collected = 1'000;
-  /// The most recorded orders to leave; those for the workers with the highest numbers are kept.
+  /// The most workers whose order to leave is recorded; those with the highest numbers are kept.
   static constexpr size_t most_draining = 10'000;
   /// The most ended saves that are remembered.
   static constexpr size_t most_ended_saves = 1'000;
@@ -53,11 +53,11 @@ public:
     std::string dataset_id;
     job_parameters parameters;
     std::string key; ///< requests with this key are for this job
-    /// Under a static policy: the number of entries in the dispatcher's list when the job began.
+    /// Under a static policy: the number of entries in the list of workers when the job began.
     uint32_t shards = 0;
     /// The repetitions that earlier jobs with this key have finished.
     job_past past = {};
-    /// The `targets` of its parameters, resolved by the dispatcher's deployment mode.
+    /// The `targets` of `parameters`; AUTO is replaced if policy and deployment mode require LOCAL.
     target_workers targets = target_workers::automatic;
     friend bool operator==(const job&, const job&) = default;
   };
@@ -90,8 +90,8 @@ public:
     worker_id id;
     friend bool operator==(const worker_named&, const worker_named&) = default;
   };
-  /// An entry of the dispatcher's list belongs to this worker, until the worker is gone and another
-  /// one takes the entry.
+  /// An entry of the dispatcher's list of workers belongs to this worker, until this worker is gone
+  /// and another one takes the entry.
   struct worker_placed {
     uint32_t entry = 0;
     worker_place who;
@@ -197,8 +197,8 @@ private:
   void release(job_id user);
   /// The id of a save in its role as a user of datasets.
   static job_id user(save_id id) noexcept { return job_id{id.value}; }
-  /// The bytes of graphs that have only unused ids; 0 while all graphs together take at most
-  /// `most_unused_bytes`.
+  /// The bytes of graphs that have only unused ids. Returns 0 without counting them while all
+  /// graphs together take at most `most_unused_bytes`.
   size_t unused_bytes() const;
   void drop_oldest(std::deque<std::string>& from);
 

@@ -41,8 +41,8 @@ public:
     add(task_is{std::move(what)});
   }
   /// Begins work on a worker. Under OFF each incarnation of a worker gives one copy of the dataset,
-  /// and under a static policy one shard, so it continues with the task that it had. Under DYNAMIC,
-  /// and in coordinated reads, the worker gets a new task.
+  /// and under a static policy one shard, so the worker continues with the task that it had. Under
+  /// DYNAMIC, and in coordinated reads, the worker gets a new task.
   void begin_on(const worker_info& who) {
     if (const auto* earlier = now.may_begin_on(who) ? now.resumable(who) : nullptr)
       resume(*earlier, who);
@@ -305,8 +305,8 @@ iteration::decision iteration::task_ended(task_id id, incarnation life, output m
   if (at == tasks_.end() || at->second.life != life || finished_)
     return {};
   // True if a lost task reports its end, because its worker came back and did not register yet. If
-  // another task reads the shard again, or has read it, the lost task stays lost, so that the
-  // losses include that elements are given twice.
+  // another task reads the shard again, or has read it, the lost task stays lost: so it is counted
+  // among the losses, which include tasks whose elements are given twice.
   const bool away = at->second.state == task_state::lost && !gives_anew()
                     && (!is_static(mode_) || may_begin_shard(at->second.worker));
   if (!at->second.alive() && !away)

@@ -48,7 +48,7 @@ public:
     task_state state = task_state::starting;
     output made; ///< set when the task reports its end
     /// Set when the task leaves, or when splits of it are returned: the number of the newest task
-    /// of the repetition at that time.
+    /// of the repetition at that time. Once a later task has ended, it was offered the splits.
     uint64_t newest = 0;
     bool ran = false; ///< the worker has confirmed at some time that the task runs
     /// The task ended before its sources were exhausted, because its pipeline takes only a part of
@@ -96,8 +96,8 @@ public:
   struct commands {
     std::vector<task> stop;
     std::vector<task> start;
-    /// The tasks in `start` may lease splits before a reader opens a stream: the answer to the
-    /// request of their only reader names them, so the reader cannot miss their rows.
+    /// The tasks in `start` may lease splits before a reader opens a stream: the answer to the only
+    /// reader's request to join names the tasks, so this reader cannot miss their rows.
     bool eager = false;
     /// Tasks that are over or lost: their questions are dropped, and facts about their splits are
     /// added (`job_record::facts_of`).
@@ -214,8 +214,8 @@ private:
     return mode_ == sharding_policy::dynamic || rounds_.consumers() != 0;
   }
 
-  /// True if a new task on that worker has readers. In coordinated reads with free seats, consumers
-  /// of any process must be able to read from the worker, because some are still to come.
+  /// True if a new task on that worker has readers. In coordinated reads with free seats, any
+  /// process must be able to read from the worker, as it is unknown where missing consumers run.
   bool may_begin_on(const worker_info& who) const;
 
   /// True if the worker gets no other work because of this task, which the worker runs or ran. For

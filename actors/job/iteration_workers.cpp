@@ -49,7 +49,7 @@ std::vector<uint32_t> iteration::wanted_shards() const {
 }
 
 bool iteration::occupies(const task& what, const worker_info& who) const {
-  // In coordinated reads, a worker whose task left when the rounds began anew has a newer task.
+  // In coordinated reads, a task that left when the rounds began anew was replaced by a newer one.
   const bool left = what.state == task_state::left;
   const bool anew = is_static(mode_) || rounds_.consumers() != 0;
   return what.state != task_state::lost && !(left && anew)

@@ -69,7 +69,7 @@ job_commands job_core::finish() {
   for (auto& [number, r] : record_.repetitions()) {
     settle_losses(r);
     look_at_rounds(r);
-    // Tasks that were begun anew are lost, and are settled, because no reader has to send receipts.
+    // Tasks that `look_at_rounds` replaced are lost. No receipts are due, so they are settled now.
     settle_losses(r);
   }
   const auto spent = record_.spent();

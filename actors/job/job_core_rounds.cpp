@@ -49,7 +49,7 @@ round_table::absence job_core::absence_of(const repetition& r, consumer_id who, 
   if (const auto at = rounds.find(who); at != rounds.end())
     return {at->second, UINT64_MAX, lost};
   // This core has no report of the reader. The others continued without it only through rounds that
-  // it had received, and a reader has at most this many rounds that it has not handed out.
+  // it had received. At most `most_rounds_ahead` of these for each task were not handed out by it.
   return {seat->begins == view.now.number ? view.now.first_round : 0,
           most_rounds_ahead * view.now.tasks.size(), lost};
 }
@@ -83,8 +83,8 @@ void job_core::look_at_rounds(repetition& r) {
       known.places.clear();
       known.round = now.first_round;
       known.left_at = 0;
-      // A reader that is behind the first round of the epoch keeps its last report. One that begins
-      // with the epoch has missed no round before it.
+      // A reader that is behind the first round of the epoch keeps its last report. A reader that
+      // begins with the epoch has missed no earlier round, so the first round counts as its report.
       for (const auto& seat : r.state.rounds().view().seats)
         if (seat.begins == now.number)
           known.rounds[seat.who] = now.first_round;

@@ -92,8 +92,8 @@ void job_core::settle(repetition& r) {
     std::vector<job_record::fact> facts;
     lease_answer out{given.front().splits};
     for (const auto& one : given) {
-      // A task repeats its questions while facts cannot be stored, so repeated answers are not
-      // stored again.
+      // While facts cannot be stored, a task gets no answer and repeats its question. The fact of
+      // that answer waits to be stored, and is not added again.
       if (!r.splits.has_given(one))
         facts.push_back({number, split_assigner::fact{one}});
       if (one.continues)

@@ -163,7 +163,7 @@ job_commands job_core::start_answered(const job_command::start_task& asked, cons
   const bool needed = task.alive() && !r.state.finished();
   if (answer.ok() && needed)
     readers_known_[task.id] = std::max(readers_known_[task.id], asked.what.readers.version);
-  // A repeated order may have reached the worker after the order to stop.
+  // A repeated order to start the task may have reached the worker after the order to stop it.
   if (const auto on = workers_.find(task.worker.id);
       answer.ok() && on != workers_.end() && r.state.is_left_over(task, on->second))
     stop(task, "its job needs it no more");

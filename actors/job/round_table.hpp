@@ -36,7 +36,7 @@ public:
   /// Where a consumer that is gone has left the rounds.
   struct absence {
     uint64_t next = 0; ///< the first round that it perhaps has not handed out
-    /// The greatest number of rounds that it may miss. Zero: it has taken part in no round.
+    /// The most rounds that it can have missed. Zero: it has taken part in no round.
     uint64_t most = 0;
     bool lost = false; ///< it did not leave in order
     friend bool operator==(const absence&, const absence&) = default;
@@ -49,8 +49,8 @@ public:
   void apply(const proposed& what) { proposed_ = what.epoch; }
   void apply(const agreed& what);
   void take_seat(consumer_id who, uint32_t index);
-  /// `up_to`: the first round that no reader is known to have reached. It is used only if the
-  /// consumer was the last one that took part.
+  /// `up_to`: the first round that no reader is known to have reached. If no consumer that took
+  /// part is left, the rounds before `up_to` that lost consumers missed are counted.
   void leave_seat(consumer_id who, const absence& where, uint64_t up_to = 0);
   /// The consumer has taken part in no round.
   void leave_seat(consumer_id who) { leave_seat(who, {}); }
@@ -74,8 +74,8 @@ public:
   struct renew {};
   using step = std::variant<wait, proposed, agreed, renew>;
   /// `places`: the next round of each consumer that waits for the proposed epoch. `furthest`: the
-  /// round before which all rounds were handed out by some consumer, which may be gone.
-  /// `left_behind`: a reading consumer is behind one that left in order.
+  /// first round that no consumer, present or gone, is known to have handed out. `left_behind`: a
+  /// reading consumer is behind one that left in order.
   step next(const tasks& there, const std::map<consumer_id, uint64_t>& places, uint64_t furthest,
             bool left_behind = false) const;
 

@@ -30,8 +30,8 @@ public:
   const std::shared_ptr<fact_store<service_record>>& service() const noexcept { return service_; }
   /// The store of a job, which is empty for a new job.
   result<job_store> of(const job_description& about);
-  /// Deletes the store of a job that is over. @pre the fact that the job is over was appended to
-  /// the dispatcher's store (the journal keeps the order)
+  /// Deletes the store of a job. @pre the dispatcher's store was given the fact that the job is
+  /// over: the journal keeps the order, so no job in the stored record can lack its store
   void drop(job_id id);
   /// Not ok while nothing new should be begun: the disk is full or cannot be written.
   status disk() const;

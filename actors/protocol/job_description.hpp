@@ -36,7 +36,7 @@ struct job_description {
   /// Under a static policy: the dispatcher's list of workers. Each entry has a shard.
   std::vector<std::string> worker_addresses = {};
   delivery_guarantee guarantee = delivery_guarantee::at_most_once;
-  /// The workers from which the job's readers read, as `resolved` returns them.
+  /// The workers from which the job's readers read: the result of `resolved` (local_reads.hpp).
   target_workers targets = target_workers::automatic;
   /// Set: the trainers of the job share a window on each worker.
   std::optional<cache_terms> cache = {};

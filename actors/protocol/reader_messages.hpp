@@ -71,8 +71,8 @@ struct reader_heartbeat {
   /// For each task in `iteration_view::held`: the number of elements of its stream that the trainer
   /// was handed; UINT64_MAX: all that have arrived.
   std::map<task_id, uint64_t> handed_out = {};
-  /// The trainer waits, and nothing has arrived during the interval of a heartbeat: silent readers
-  /// may hold the rows for which it waits.
+  /// The trainer waits, and nothing has arrived during the interval of a heartbeat. The job then
+  /// gives up readers whose leases have expired, because they may hold the missing rows.
   bool waits = false;
   std::optional<round_progress> rounds = {}; ///< in coordinated reads
   std::optional<reader_pace> pace = {};

@@ -45,8 +45,8 @@ struct round_epoch {
         return i;
     return {};
   }
-  /// The next epoch: tasks of this epoch continue their outputs, other tasks begin with their first
-  /// group. @pre first >= first_round, `with` is not empty
+  /// The next epoch, of the tasks `with`, from the round `first` on. Tasks of this epoch continue
+  /// their outputs, others begin with group 0. @pre first >= first_round, `with` is not empty
   round_epoch followed_by(uint64_t first, const std::vector<task_id>& with) const {
     round_epoch out{number + 1, first, {}};
     for (auto task : with) {

@@ -22,9 +22,9 @@ struct split_question {
   friend auto operator<=>(const split_question&, const split_question&) = default;
 };
 
-/// The answer to a question for splits. Leased splits may be in many pieces, for instance if a lost
-/// worker had read ahead in another order. Each piece answers one question, and one message may
-/// answer many questions.
+/// The answer to a question for splits. The leased splits may be many separate ranges, for instance
+/// those between the splits that a lost worker had read. Each range answers one question, so this
+/// message may answer many consecutive questions.
 struct lease_answer {
   lease_answer() = default;
   lease_answer(const split_answer& what) : first(what) {}

@@ -29,11 +29,11 @@ struct split_receipt {
   std::vector<split_run> reached;  ///< ascending, without overlaps
   uint64_t from_pass = 0;          ///< splits of earlier passes are not recorded
   std::optional<split_run> newest; ///< the split of the last row that arrived
-  /// The receipt also names splits that were not reached, because its size is bounded.
+  /// True: to stay small, the receipt also names splits of which no row reached the reader.
   bool approximate = false;
   /// The number of rows that were given back to the task.
   uint64_t given_back = 0;
-  /// Splits of rows that were given back are not named, unless other rows of them were kept.
+  /// True: splits of rows that were given back are named only if other rows of them were kept.
   bool without_given_back = false;
   reader_marks marks; ///< the position of the reader in the task's stream
   friend bool operator==(const split_receipt&, const split_receipt&) = default;

@@ -115,7 +115,7 @@ struct stream_opened {};
 struct stream_leaving {};
 
 /// In coordinated reads: all consumers take part in that epoch, and have received this many
-/// elements of their streams. No consumer may hand out more.
+/// elements of their streams. Until the next such message or epoch, none of them hands out more.
 struct stream_received_by_all {
   uint64_t epoch = 0;
   uint64_t elements = 0;

@@ -19,9 +19,9 @@ struct lease_timing {
 
 namespace headrace::detail {
 
-/// After a link was cut, its two ends use their own clocks. A consumer relies on its lease for
-/// `trusted` after the last answer of its job, and then hands out nothing. The task deals that
-/// consumer's rows to others when `fenced` has passed since the cut. So no row is handed out twice.
+/// Consumer and task count time by clocks that may differ in speed. If their link is cut, the
+/// consumer hands out nothing more once `trusted` has passed since its job's last answer. The task
+/// gives that consumer's rows to others only once `fenced` has passed since the cut: that is later.
 constexpr duration trusted(duration lease) { return lease - lease / 5; }
 constexpr duration fenced(duration lease) { return lease + lease / 4; }
 

@@ -46,8 +46,8 @@ struct task_order {
   bool shared = false;     ///< several consumers may read the task
   std::string fingerprint; ///< SHA-256 of the graph
   task_readers readers;    ///< the readers at the time of the order
-  /// The lease of the service. When a link is lost, both ends have detected the loss after
-  /// `fenced(lease)`.
+  /// The lease of the service. Once `fenced(lease)` has passed since a link was lost, the consumer
+  /// at its other end has noticed the loss, and hands out nothing more.
   duration lease = std::chrono::seconds{5};
   /// The task may lease splits before a reader opens a stream: the only reader of the repetition
   /// is sent this task in the answer to its request, so the reader cannot miss the task's rows.
@@ -126,7 +126,7 @@ struct drain_request {
   /// The advertised `host:port` of the worker, or its id.
   std::variant<std::string, worker_id> which;
   /// The number of tasks in the last answer: the next answer is sent when the number has changed,
-  /// or the worker is gone.
+  /// or the worker is gone. Unset: the answer is sent at once.
   std::optional<uint32_t> known = {};
   incarnation life = {}; ///< the incarnation in the last answer; zero: any
 };

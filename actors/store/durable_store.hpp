@@ -82,8 +82,8 @@ private:
   const uint64_t stream_;
   mutable std::mutex mutex_;
   appended_facts<Record> kept_;
-  /// The number of groups that are not stored yet. Their callbacks may be called after the store is
-  /// destroyed.
+  /// The number of groups that are not stored yet. It is shared with the journal's callbacks, which
+  /// may be called after this object is destroyed.
   std::shared_ptr<std::atomic<size_t>> waiting_ = std::make_shared<std::atomic<size_t>>(0);
   size_t written_ = 0; ///< bytes of facts since the last state
   size_t state_bytes_ = 0;

@@ -31,18 +31,18 @@ public:
   /// Begins the tenure of a new writer. Earlier writers cannot append any more.
   virtual tenure take_over() = 0;
   /// Keeps a group of facts, all of them or none, after all groups that were appended before to any
-  /// store of the same journal. An empty group counts as kept when the earlier
-  /// groups of this store are kept. Returns the outcome if it is available at once (aborted:
-  /// another writer has taken over). Otherwise returns nullopt, and passes the outcome to `then`
-  /// later.
+  /// store of the same journal. An empty group counts as kept when all groups that were appended to
+  /// this store before are kept. If the outcome is known at once, it is returned, and `then` is not
+  /// called (ok: the group is kept; aborted: another writer has taken over). Otherwise nullopt is
+  /// returned, and `then` is called later with the outcome.
   virtual std::optional<status> append(uint64_t writer, std::vector<fact> group, stored then) = 0;
   /// The state after all appended facts.
   virtual Record record() const = 0;
 };
 
 /// The facts that were appended to a store, and its present writer. Newer facts are kept one by
-/// one, older ones in the form of the state that they made. A `Record` with large facts has `static
-/// size_t bytes_of(const fact&)`.
+/// one, older ones in the form of the state that they made. The bytes of facts are counted only if
+/// `Record` has a function `static size_t bytes_of(const fact&)`, as records with large facts do.
 template <class Record>
 class appended_facts {
 public:

@@ -22,9 +22,9 @@ public:
     uint64_t confirmed = 0; ///< `<= received`
     bool held_up = false; ///< the trainer took all confirmed elements, and more have been received
   };
-  /// True if a claim is to be sent: some received elements are not confirmed, and the trainer is at
-  /// most half of the usual distance behind the newest claim. If the trainer was held up, that
-  /// distance is first doubled.
+  /// True if a claim is to be sent: some received elements are not confirmed, and at most
+  /// `ahead_ / 2` of the claimed elements were not handed out yet. If the trainer was held up,
+  /// `ahead_`, the number of elements that are claimed ahead of the trainer, is first doubled.
   bool update(const progress& now) {
     if (now.confirmed >= now.received)
       return false;

@@ -13,7 +13,7 @@ namespace headrace::detail {
 /// sample compressed well. Pure.
 class compression_choice {
 public:
-  /// Under `automatic`, smaller blocks are not compressed: they would take no fewer packets.
+  /// Under `automatic`, smaller blocks are not compressed: they take few network packets anyway.
   static constexpr size_t smallest_block = 4096;
   /// Blocks are compressed if a sample shrinks to this share of its size or less. If it shrinks
   /// less, the processor time is better used to make elements.

@@ -116,8 +116,8 @@ public:
   virtual std::vector<action> deal_at(time_point now, bool dry) = 0;
   /// When `deal_at` must be called without an event.
   virtual std::optional<time_point> next_deadline() const { return {}; }
-  /// `call` is called, from any thread, when another dealer has freed memory, so that `deal_at` may
-  /// have something to send. May be empty.
+  /// Sets a function, which may be empty. It is called, from any thread, when memory for windows of
+  /// the worker's tasks has become free, so that `deal_at` may have something to send.
   virtual void when_there_is_room(std::function<void()> call) { static_cast<void>(call); }
   /// True if `deal_at` with `dry` would recall rows: a trainer waits, nothing is pending, and
   /// another stream holds rows.

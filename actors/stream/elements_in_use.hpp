@@ -42,7 +42,7 @@ public:
       begun_ = begins_;
       begun_at_.reset();
     }
-    // There is one reminder at a time, so that elements that are used up fast cause few of them.
+    // A time is set only if none is pending, so that a fast trainer does not cause many reports.
     if (withholds_ && !begun_at_ && marks.in_use != 0 && begun_ < marks.handed_out) {
       begun_at_ = now + long_enough;
       begins_ = marks.handed_out;

@@ -37,7 +37,7 @@ public:
   /// A receipt for the rows so far, which all came from that task. It has at most `most` runs, or
   /// one for each pass of each source if these are more.
   split_receipt receipt_of(task_id task, size_t most = most_receipt_runs) const;
-  /// To be called when a receipt was acknowledged, as no more rows will arrive.
+  /// Frees the memory. To be called when a receipt was acknowledged: no rows arrive after that.
   void clear() { *this = {}; }
 
 private:
@@ -62,7 +62,7 @@ private:
   void forget_passes(uint64_t newest);
 
   std::map<key, std::unique_ptr<chunk>> chunks_;
-  /// Keys in the order in which they were added; some chunks may be full and deleted.
+  /// Keys of chunks in the order in which the chunks were made; some are not in `chunks_` any more.
   std::deque<key> oldest_;
   std::map<std::pair<uint64_t, uint32_t>, runs> whole_; ///< the runs by pass and source
   size_t whole_runs_ = 0;

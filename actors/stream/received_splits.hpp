@@ -23,7 +23,7 @@ public:
   void give_back(uint64_t mark);
   /// A receipt for the rows that arrived and were not given back. `most`: as in `reached_splits`.
   split_receipt receipt_of(task_id task, size_t most = most_receipt_runs);
-  /// To be called when a receipt was acknowledged, as no more rows will arrive.
+  /// Frees the memory. To be called when a receipt was acknowledged: no rows arrive after that.
   void clear() { *this = {}; }
 
 private:

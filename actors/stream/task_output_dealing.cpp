@@ -12,7 +12,7 @@ namespace headrace::detail {
 namespace {
 
 /// With several consumers, a stream is dealt at most this many rows in one turn, or as many as its
-/// credit if that is more, so that the others need not wait for long.
+/// credit if that is more, so that the other streams need not wait long for their turns.
 constexpr uint64_t shared_quantum_rows = 1024;
 constexpr size_t quantum_bytes = 1 << 20;
 

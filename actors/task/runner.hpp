@@ -17,8 +17,8 @@
 
 namespace headrace::detail {
 
-/// Pulls one pipeline on a thread of its own, and passes its blocks on, as long as no more bytes
-/// are outstanding than the bound allows.
+/// Pulls one pipeline on a thread of its own, and passes its blocks on. The thread waits while more
+/// than `most_outstanding` bytes are outstanding, that is, passed on and not reported as taken.
 ///
 /// `stop` requests the thread to end and does not wait for it. A thread that is stuck in foreign
 /// code is abandoned: its calls no longer have an effect, and it is counted in `options::threads`.
@@ -30,7 +30,7 @@ public:
     uint64_t seed = 0;
     uint64_t repetition = 0;
     bool leases_splits = false; ///< true under DYNAMIC
-    /// Under a static policy: the policy, and the shard that the runner gives.
+    /// Under a static policy: the policy, and the shard of the dataset that the runner reads.
     sharding_policy policy = sharding_policy::off;
     shard_place shard;
     split_log replay;       ///< the answers that earlier runners of the task had
@@ -86,7 +86,7 @@ public:
   void stop();
   /// This many bytes of the passed blocks are no longer outstanding.
   void taken(size_t bytes);
-  /// The answer to that question. Any answer to a closed pass acknowledges it.
+  /// The answer to a question, or to the report of a closed pass, which any answer acknowledges.
   void give_splits(const split_question& which, const result<lease_answer>& what);
   /// As `split_dealer::exhausted`; true if the runner leases no splits.
   bool exhausted() const;

@@ -75,7 +75,7 @@ unread_splits split_dealer::unread_of(uint32_t source) const {
                                      log_.last_pass(source).value_or(0))};
   out.answered = log_.count(source, out.pass);
   const auto here = at != places_.end() && at->second.pass == out.pass ? at->second : place{};
-  // A source of a group reads all splits that any source of the group was given.
+  // In a group, each source will read all splits that any source was given: none of them is unread.
   if (!alone(source) || here.closed)
     return out;
   // Splits that an earlier runner was given count as begun, because their rows may have been dealt.

@@ -65,7 +65,7 @@ private:
   unread_splits unread_of(uint32_t source) const;
 
   split_log log_;
-  /// By source: its last pass in `known`, and the number of answers about that pass.
+  /// By source: its last pass in the constructor's `known`, and the number of answers about it.
   std::map<uint32_t, std::pair<uint64_t, uint64_t>> begun_;
   bool leaving_;
   /// By source: the sources of its group, including itself.

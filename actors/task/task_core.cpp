@@ -218,8 +218,8 @@ produce::commands task_core::worker_leaves(time_point now) {
 std::vector<unread_splits> task_core::unread_without_runner() const {
   if (!leases_splits() || !opened_)
     return {};
-  // A question of an earlier runner may be answered after this; the splits of that answer are not
-  // begun.
+  // An answer to a question of an earlier runner may still arrive. The result covers it, too: the
+  // splits in all answers that `splits_` does not have yet count as unread.
   return split_dealer{plan_splits(graph_), splits_, false}.leave();
 }
 

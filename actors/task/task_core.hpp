@@ -70,7 +70,7 @@ public:
 
   // -- the job, by way of the worker ----------------------------------------------------
 
-  /// The answer to a question. Any answer to a closed pass acknowledges it.
+  /// The answer to a question, or to the report of a closed pass, which any answer acknowledges.
   commands splits_answered(const split_question& which, const result<lease_answer>& what,
                            time_point now);
   /// The worker leaves: the task finishes the splits that were begun, and gives back the others.
@@ -112,7 +112,7 @@ public:
   const dataset_ptr& graph() const noexcept { return graph_; }
   bool over() const noexcept { return over_; }
   bool leaving() const noexcept { return leaving_; }
-  /// True if an actor crashed inside an event, so that no other actor can continue the task.
+  /// True if an actor crashed inside an event: this object may be half changed, and is unusable.
   bool torn() const noexcept { return torn_; }
   task_numbers numbers() const;
   /// The number of error rows that the pipeline has left out. They are counted on the runner's
@@ -171,8 +171,8 @@ private:
   status can_run_on(const status& why) const;
   void start_runner(time_point now);
   void fail(const status& why, time_point now);
-  /// The splits that the task has not begun, of those that it was leased or may still be sent. To
-  /// be called while no runner reads.
+  /// The splits that the task was leased and has not begun, including those in an answer that may
+  /// still arrive. To be called while no runner reads.
   std::vector<unread_splits> unread_without_runner() const;
   void left(std::vector<unread_splits> unread, time_point now);
   void report_unread();

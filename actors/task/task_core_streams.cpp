@@ -246,8 +246,8 @@ void task_core::look_at_strangers(time_point now) {
   std::erase_if(strangers_, [&](const auto& entry) {
     if (entry.second.until > now)
       return false;
-    // Only the job can decide whether the consumer is a reader, and its message may be late. The
-    // consumer opens the stream again, unless its job answers that it is not a reader.
+    // Only the job decides who is a reader, and the job's message to this task may be late. So the
+    // consumer opens the stream again, unless the job answers to the consumer that it is no reader.
     then(produce::send{entry.first,
                        stream_failed{not_found(fmt::format(
                          "the job of task {} does not name this consumer as one of its readers",
@@ -317,9 +317,9 @@ void task_core::deal(time_point now) {
     then(produce::take_over_bytes{taken_from_runner_ - pending});
     taken_from_runner_ = pending;
   }
-  // The task waits until its rows are handed out, even by a reader that has yet to join; the worker
-  // limits that time. Elements that were lost with readers must be counted by the job first, so
-  // that the other readers get the count at the end.
+  // The task waits until its rows are handed out, perhaps by a reader that has yet to join; while
+  // the worker leaves, its drain limits that time. The job must first count the elements that were
+  // lost with readers, so that the other readers get the count at the end.
   const bool counted = !account_said_ || output_->lost().empty();
   if ((output_->finished() && counted) || (leaving_ && output_->delivered()))
     return finish(now);

@@ -16,8 +16,8 @@
 
 namespace headrace::detail {
 
-/// The runner's thread has left rows or commands for the actor in the task's memory, or a deadline
-/// of the core is earlier than the actor's reminder.
+/// The runner's thread has left rows or commands for the actor in the task's memory, or the core
+/// now has a deadline before the time for which the actor's alarm is set.
 struct work_left {};
 
 /// The runner has produced `rows` rows in total, including skipped ones, and no later row will

@@ -77,7 +77,7 @@ result<save_finished> save_runner::shared::take(const finish_step&) {
 }
 
 result<step_given_back> save_runner::shared::take(const note_step& x) {
-  // A failure to write the note is ignored, because nothing depends on the note.
+  // A failure to write the note is ignored: no step needs the note, and clients have time-outs.
   if (what.plan != 0)
     static_cast<void>(note_save_failure(what.what.path, what.plan, x.why));
   return step_given_back{};

@@ -17,7 +17,7 @@ public:
   /// The dispatcher has announced that there are steps.
   void offered() { asks_ = true; }
   /// The worker has registered, with this dispatcher or another one. The answer to the last
-  /// question may be lost, with steps that it contained.
+  /// question, with steps in it, may be lost: then a new question is due.
   void registered() { asks_ = std::exchange(waits_, false) || asks_ || !running_.empty(); }
   /// A step has ended. The report of a step that was stopped before is ignored.
   void ended(save_report how);

@@ -25,7 +25,7 @@ public:
   /// Serves a consumer's link until it is closed.
   void serve(const std::shared_ptr<link>& peer);
   /// An actor runs the task. Streams that were open when an earlier actor crashed are sent a
-  /// failure, because it may not have handled their messages; their consumers open them again.
+  /// failure, because that actor may have missed messages; their consumers open them again.
   void add(task_id id, task_handle task);
   void remove(task_id id);
   /// The task's actor crashed, and another one may follow.

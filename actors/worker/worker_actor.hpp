@@ -113,7 +113,7 @@ private:
   buffer told_tree_; ///< the tree that was last sent to the dispatcher
   worker_metrics count_;
   counter& bad_messages_; ///< counts damaged messages, also those that the node itself has answered
-  /// Stops the tasks. Called when the worker has left. Empty: the worker was not requested to end.
+  /// Stops the tasks. Called when the worker has left. Empty until the worker's owner ends it.
   std::function<void()> stop_tasks_;
   peer dispatcher_;
 };

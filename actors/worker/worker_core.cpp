@@ -40,10 +40,10 @@ worker_core::commands worker_core::dispatcher_down(const status& why, time_point
   up_ = false;
   if (!unheard_since_)
     unheard_since_ = now;
-  // If a service ends, its dispatcher may end before the processes of workers that have left.
+  // No warning: when a service ends, its dispatcher may end before the workers that have left.
   if (step_ == step::gone)
     return {};
-  // The worker repeats its registration, and the refusal was logged before.
+  // No warning: the connection was dropped in order to register again, after a logged refusal.
   if (!refused_.ok() && why == refused_)
     return {};
   return {log_line{log_level::warn, "dispatcher lost", {{"why", to_string(why)}}}};

@@ -87,8 +87,8 @@ public:
   void task_running(task_id id);
   /// A report of a task, from within the process.
   commands task_reported(const worker::task_news& what, time_point now);
-  /// A task's actor ended. Ok: it ended normally. `torn`: it ended inside an event, so that no
-  /// other actor can continue. `made`: the output of the task so far.
+  /// A task's actor ended; ok: normally. `torn`: it ended inside an event, and may have left the
+  /// task half changed, so no other actor can continue. `made`: the output of the task so far.
   commands task_down(task_id id, const status& why, bool torn, const worker::task_counts& made);
   /// A task's actors crashed too often.
   commands task_given_up(task_id id, const status& why, const worker::task_counts& made);
@@ -203,7 +203,7 @@ private:
   /// dispatcher answered its registration; unset: the dispatcher has answered on the present one.
   std::optional<time_point> unheard_since_;
   bool gave_up_ = false; ///< the worker has given up on the dispatcher
-  /// The refusal of the last registration, if other workers or the dispatcher's list are the cause.
+  /// The refusal of the last registration because of another worker or the dispatcher's list.
   status refused_;
   std::map<task_id, task> tasks_;
   std::map<task_id, task_end> unheard_ends_;

@@ -114,7 +114,7 @@ worker_core::commands worker_core::task_reported(const worker::task_news& what, 
       task->unread = what.unread;
     if (what.wants) {
       const auto [at, fresh] = task->asked.try_emplace(what.wants->which);
-      // A runner may close a pass about which an earlier runner had sent a question.
+      // The report of a closed pass has the key of a question that an earlier runner may have sent.
       const bool other = at->second.what.closes != what.wants->closes;
       at->second.what = *what.wants;
       if (fresh || other)

@@ -100,8 +100,8 @@ std::pair<const CLI::App*, std::string> command_of(const CLI::App& app,
 int run(int argc, char** argv) {
   CLI::App app{"headrace: input pipelines for training, on as many hosts as the trainers need",
                "headrace"};
-  // Subcommands inherit this setting: `--help` of a command also prints the options of all its
-  // subcommands.
+  // `--help` is defined as the flag that prints the options of all subcommands, too. The commands
+  // inherit this, so that `--help` of a command also prints the options of its subcommands.
   app.set_help_flag();
   app.set_help_all_flag("-h,--help", "Print this, and nothing else happens");
   app.set_version_flag("-V,--version", "headrace " HEADRACE_VERSION,

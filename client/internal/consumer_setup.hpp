@@ -6,8 +6,8 @@
 
 namespace headrace::detail::service {
 
-/// Options for a consumer that reads the next repetition of a `distribute` node's job; the call
-/// counts it. Fails if the node's input, which the consumer sends, is too large for a message.
+/// Options for a consumer that reads the next repetition of a `distribute` node's job; each call
+/// uses up one repetition. Fails if the graph that the consumer sends is too large for a message.
 result<consumer_options> consumer_options_of(const dataset_node& distribute);
 
 } // namespace headrace::detail::service

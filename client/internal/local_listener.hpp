@@ -8,8 +8,8 @@
 
 namespace headrace::detail {
 
-/// Accepts links of this process under the address of a data port, until the destructor closes the
-/// links.
+/// Accepts links inside this process: its consumers find the address of a worker's data port in
+/// the hub, and open links to it without a socket. The destructor closes these links.
 class local_listener {
 public:
   /// Throws `error` if another listener of the hub has the address.

@@ -30,8 +30,8 @@ struct target {
 /// if the node exists and connects in another way.
 result<std::shared_ptr<node>> node_with(const tls_options& tls);
 
-/// The log in which consumers and calls of this node write messages to users: the log of the node,
-/// or, if that does not accept warnings, standard error if it is a terminal.
+/// The log in which consumers and calls of this node write messages to users: the log of the node.
+/// If that accepts no warnings: standard error if it is a terminal, else a log that drops all.
 logger log_of(const node& here);
 
 /// The address of a dispatcher: `given`, or the value of HEADRACE_SERVICE if `given` is empty. The

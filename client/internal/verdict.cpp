@@ -26,8 +26,8 @@ constexpr double most_growth = 4;
 /// of the time, on average over the tasks.
 constexpr double most_busy = 0.9;
 /// More workers are needed if operators are busier than `most_busy` and trainers wait for more than
-/// this share of the time. It is smaller than `hardly_waits`, because with more than ten workers a
-/// tenth of the time is the work of more than one worker.
+/// this share of the time. It is smaller than `hardly_waits`, a tenth: if trainers wait for a tenth
+/// of the time and there are more than ten workers, more than one further worker is needed.
 constexpr double small_wait = 0.05;
 
 /// A cause: its kind, the name of its operator, and the index of the operator in the task's list.
@@ -264,7 +264,7 @@ void blame_tasks(verdict& out, const std::vector<const task_status*>& running, d
   // time on the cause.
   const auto now = static_cast<double>(running.size());
   const auto wanted = std::ceil(now * most_of_all / std::max(1 - waited, 0.01) - 1e-9);
-  // The rate that a trainer could take is unknown if it does nothing but wait.
+  // It is unknown how fast a trainer that nearly always waits could read: more may be needed.
   out.at_least = wanted > most_growth * now;
   out.wanted = static_cast<uint32_t>(out.at_least ? most_growth * now : wanted);
 }

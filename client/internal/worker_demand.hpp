@@ -17,7 +17,7 @@ public:
   struct options {
     uint32_t least = 1;
     uint32_t most = 1; ///< `>= least`
-    /// The time for which verdicts may still be affected after workers were started or stopped.
+    /// How long verdicts are ignored after workers were started or stopped: they may be outdated.
     duration settling = std::chrono::seconds{8};
     /// The time for which fewer workers must have been enough before the number decreases.
     duration patience = std::chrono::seconds{30};

@@ -22,9 +22,9 @@ struct web_options {
   bool insecure = false;
   /// Further names under which the server may be addressed, besides IP addresses, localhost,
   /// `host`, and the name of this host if the server listens on all addresses. Requests for other
-  /// names are refused: otherwise a page of another site could read the answers in the browser of a
-  /// user who has access. With TLS the server accepts all names, because browsers compare the name
-  /// with the server's certificate.
+  /// names are refused: otherwise another site could let its own name resolve to this server, and
+  /// its page could read the answers in the browser of a user who has access. With TLS all names
+  /// are accepted, because browsers compare the name with the server's certificate.
   std::vector<std::string> names;
 };
 

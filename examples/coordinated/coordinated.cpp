@@ -5,8 +5,8 @@
 ///   coordinated HEADRACE DATA [STEPS] [REPLICAS]
 ///
 /// HEADRACE is the command line program, which is started as a dispatcher and two workers; DATA is
-/// the folder with the sentences. They are batched in three ways: padded (in the order of the
-/// files), bucketed (with others of like length; each replica gets the next batch) and coordinated.
+/// the folder with the sentences. They are shuffled, and batched in three ways: padded (as they
+/// come), bucketed (with others of like length; each replica gets the next batch) and coordinated.
 /// A synchronous step takes as long as its longest batch, so the program compares the lengths of
 /// the longest batches of the steps, and prints them as a bar chart.
 

@@ -1,4 +1,4 @@
-"""Recommendations: events of users and items, as dicts; numbers of items, negatives beside each positive."""
+"""Recommendations: events of users and items, as dicts; items become numbers, with negatives beside each positive."""
 
 import numpy as np
 import tensorflow as tf

@@ -1,10 +1,10 @@
-"""Steps the replicas of a synchronous training job over batches of like length, by coordinated reads.
+"""Gives the replicas of a synchronous training job batches of like length in each step, by coordinated reads.
 
     python examples/python/coordinated.py examples/data/sentences [STEPS] [REPLICAS]
 
-Sentences of many lengths are batched in three ways, and each way is read by as many processes as there are replicas:
+Sentences of many lengths are shuffled and batched in three ways; as many processes as there are replicas read each way:
 
-* padded: in the order of the files, each batch as long as its longest sentence;
+* padded: in random order, each batch as long as its longest sentence;
 * bucketed: sentences of like length together, but each replica gets whatever batch comes next;
 * coordinated: the same, and in each step all replicas get batches of one bucket, from one worker.
 

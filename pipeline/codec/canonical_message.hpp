@@ -31,8 +31,8 @@ auto read_message(const buffer& encoded, Read read) -> decltype(read(typename Sc
   const kj::ArrayPtr<const ::capnp::word> segments[] = {
     {reinterpret_cast<const ::capnp::word*>(bytes.data()), bytes.size() / sizeof(::capnp::word)}};
   ::capnp::ReaderOptions options;
-  // Most pointers are followed at most a few times. The constant is for lists that are read again
-  // for each of their entries, such as the functions of a graph.
+  // The limit counts words again each time they are read. Most are read at most a few times; the
+  // constant is for lists that are read again for each entry, such as the functions of a graph.
   options.traversalLimitInWords = segments[0].size() * 8 + (uint64_t{1} << 20);
   options.nestingLimit = 64;
   try {

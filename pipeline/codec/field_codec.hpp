@@ -28,8 +28,8 @@ inline void write(const std::optional<uint64_t>& seed, schema::Seed::Builder out
     out.setUnset();
 }
 
-/// Encode and decode the fields that a source reads, or the components that an operator pads. The
-/// spec of a field must not be a dataset: `decode` refuses such a field with `invalid_argument`.
+/// Encodes and decodes the fields that a source reads, or the components that an operator pads. A
+/// field's spec must not be a dataset: `decode` refuses such a field with `invalid_argument`.
 result<std::vector<field_format>> decode(::capnp::List<schema::Field>::Reader in);
 void encode(std::span<const field_format> fields, ::capnp::List<schema::Field>::Builder out);
 

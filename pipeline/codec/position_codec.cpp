@@ -27,8 +27,8 @@ constexpr size_t most_depth = 1024;
 /// use them.
 class position_writer {
 public:
-  // Operators may be running. An operator's choices after its position are read before those of its
-  // inputs, so that the inputs' choices cover all rows to which the operator's choices refer.
+  // Operators may be running. The choices of an operator's inputs are read after its own, and so
+  // up to a later time: they cover all rows to which the operator's choices refer.
   status visit(const position& x) {
     HEADRACE_TRY(x.refused);
     if (numbers_.contains(&x))

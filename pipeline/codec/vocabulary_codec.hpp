@@ -1,7 +1,7 @@
 #pragma once
 
-/// Converts enumerations between datasets or the service and the schemas. A value from a peer that
-/// this build does not define results in `unimplemented`, with its number.
+/// Converts enumerations of datasets and of the service to those of the schemas, and back. A value
+/// from a peer that this build does not define results in `unimplemented`, with the value's number.
 
 #include "headrace/pipeline/types/compression.hpp"
 #include "headrace/pipeline/types/delivery_guarantee.hpp"

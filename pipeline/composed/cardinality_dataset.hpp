@@ -20,7 +20,7 @@ result<dataset_ptr> make_cardinality(const dataset_ptr& x);
 dataset_ptr one_number(const expr& n);
 /// The number of elements of `x`, which are read and counted.
 dataset_ptr counted_elements(const dataset_ptr& x);
-/// The cardinality of the first input: for operators that return one element for each element.
+/// The cardinality of the first input: for operators that return as many elements as this input.
 dataset_ptr cardinality_of_input(const dataset_ptr& x);
 /// For operators that return the elements of the datasets that a function makes: the cardinality of
 /// the first input, if each of these datasets is known to have one element; else null.

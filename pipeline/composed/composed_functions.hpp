@@ -9,8 +9,8 @@ namespace headrace::detail {
 /// The only result of the traced function `f`, an integer scalar, converted to int64.
 /// `invalid_argument` for another result: `op: name gives ...`.
 result<expr> integer_of(std::string_view op, std::string_view name, const function& f);
-/// A function with the argument of the traced function `f`, which returns `first` (made of `f`'s
-/// results) followed by the element, as a tuple.
+/// A function that takes the same argument as the traced function `f`, and returns a tuple: the
+/// expressions `first`, which are made of the results of `f`, and last the argument itself.
 function_ptr with_element(const function& f, const std::vector<expr>& first);
 
 } // namespace headrace::detail

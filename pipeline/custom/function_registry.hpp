@@ -17,7 +17,7 @@ namespace headrace {
 /// element is an error row.
 struct element_function {
   element_spec takes;
-  /// The spec of the results. The spec that the calling dataset declares must accept them.
+  /// The spec of the results. The spec that the calling dataset declares must accept this spec.
   element_spec gives;
   std::function<status(const element& in, element_output& out)> call;
 };

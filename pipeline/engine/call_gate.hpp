@@ -8,8 +8,8 @@
 
 namespace headrace::detail {
 
-/// The number of calls of an operator that could run at a time, sampled each time rows were
-/// returned.
+/// The number of calls of an operator that were allowed to run at a time, sampled each time the
+/// operator returned rows.
 struct call_log {
   std::atomic<uint64_t> looks{0}, sum{0};
   std::atomic<uint64_t>* now = nullptr; ///< set to the last sample; may be null

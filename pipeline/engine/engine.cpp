@@ -15,7 +15,7 @@ namespace headrace::detail {
 
 namespace {
 
-// Larger blocks are not requested, so that sums of rows cannot overflow.
+// Blocks of more rows are not requested, so that sums of numbers of rows cannot overflow.
 constexpr size_t most_rows = size_t{1} << 30;
 
 status from_exception(const std::exception& e) {
@@ -331,8 +331,8 @@ void block_ramp::record(size_t rows, size_t bytes, std::chrono::nanoseconds took
   const auto size = static_cast<double>(bytes) * share;
   const auto cost = std::max(time / static_cast<double>(limits_.most_time.count()),
                              size / static_cast<double>(limits_.most_bytes));
-  // The next block is to reach a limit: blocks of half that size would cost almost twice as many
-  // messages. The number of rows is at most doubled or halved in one step.
+  // The next block is to reach a limit: with blocks of half that size, a link would carry almost
+  // twice as many messages. The number of rows is at most doubled or halved in one step.
   const auto full = static_cast<double>(rows_) / std::clamp(cost, 0.5, 2.0);
   rows_ = std::clamp<size_t>(static_cast<size_t>(full), 1, limits_.most_rows);
 }

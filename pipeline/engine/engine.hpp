@@ -18,23 +18,23 @@
 /// The data that the iterators of one graph share. Not for users.
 namespace headrace::detail {
 
-/// The row of which a function made the dataset that is being read. `outer`: the row of the
-/// enclosing function; null: there is none.
+/// The input row from which a function made the dataset that is being read. `outer`: the row from
+/// which the enclosing function made its dataset; null: there is no enclosing function.
 struct function_row {
   std::shared_ptr<const function_row> outer;
   /// The function's argument: a column of one row for each component. `names.values` refers to
   /// these.
   std::vector<column> values;
   environment names;
-  /// The arguments of the sources in the function's dataset, one row for each.
+  /// The computed arguments of each source in the function's dataset: a column of one row for each.
   std::unordered_map<const dataset_node*, std::vector<column>> arguments;
 };
 
 /// The place of an iterator in a graph.
 struct place {
-  /// The number of the first source at or below the iterator, outside of functions.
+  /// The number of the first source at or below the iterator. Sources in functions have no numbers.
   uint32_t first_source = 0;
-  /// Identifies the place, with the same value in every process: unset seeds are derived from it.
+  /// Identifies the place. Unset seeds are derived from it, so it is the same in every process.
   uint64_t path = 0;
   /// Identifies the present pass of each `repeat` above the iterator.
   uint64_t iteration = 0;
@@ -170,9 +170,9 @@ public:
   /// group has skipped.
   uint64_t begin_shared_pass(uint32_t source, uint64_t pass);
   /// Makes the source, and the other sources of its group, continue with the later pass `pass`,
-  /// without the passes between. To be called when all passes before `pass` are over. False:
-  /// nothing was changed, because the number of the source's passes is unknown, and then none may
-  /// be skipped.
+  /// without the passes between. To be called when all passes before `pass` are over. Passes are
+  /// skipped only if the plan contains the number of the source's passes; otherwise this function
+  /// changes nothing, and returns false.
   bool skip_to_pass(uint32_t source, uint64_t pass);
   /// Records that the present pass of the source is over. `alone`: no other run had splits of it.
   void end_shared_pass(uint32_t source, bool alone);
@@ -214,7 +214,7 @@ private:
   const clock& time_;
   std::mutex mutex_;
   std::unordered_map<const dataset_node*, std::shared_ptr<const compiled_function>> functions_;
-  /// The key contains the scope because a source may be in nested functions.
+  /// The key contains the scope: a source that nested functions share is compiled for each of them.
   std::map<std::pair<const dataset_node*, const function_scope*>, program> arguments_;
   std::unordered_map<const dataset_node*, size_t> sources_;
   std::unordered_map<const dataset_node*, bool> reorders_;

@@ -38,9 +38,9 @@ public:
     return {};
   }
 
-  /// Appends the number of planned iterators, and their positions as the last parts of `to`.
-  /// Because of the mark `to.later`, the positions of the iterators that are opened afterwards
-  /// follow as further parts. These begin with the planned iterators, which are opened first.
+  /// Appends the number of planned iterators, and their positions as the last parts of `to`. When
+  /// `to` is stored, the first positions of all iterators that were opened by then, from the mark
+  /// `to.later` in the log on, follow as further parts; the planned iterators come first in these.
   void save_to(position& to) const {
     if (!keeps_)
       return;
@@ -61,7 +61,7 @@ public:
     for (auto i = planned_.size(); i < planned.size(); ++i) planned_.push_back(planned[i]);
   }
 
-  /// The log to which the positions refer, for further choices of the operator.
+  /// The log that contains the opened iterators. The operator may add its other choices to the log.
   choice_log& log() noexcept { return log_; }
   const choice_log& log() const noexcept { return log_; }
 

@@ -58,8 +58,8 @@ public:
     std::shared_ptr<byte_budget> budget = nullptr;
     /// The estimated row size, which objects with similar rows share; may be null.
     std::shared_ptr<row_size> rows_are = nullptr;
-    /// The counters of the operator, to which the time in which the budget allowed no rows and the
-    /// time in the input's `next` are added; may be null.
+    /// The counters of the operator; may be null. They count the time in which the budget allowed
+    /// no rows, and the time in the `next` of the input.
     op_counters* counters = nullptr;
   };
 

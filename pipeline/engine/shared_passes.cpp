@@ -42,8 +42,8 @@ uint64_t engine::partial_passes(uint32_t first_source, size_t sources) {
 
 result<split_answer> engine::next_splits(uint32_t source, uint64_t pass, uint64_t total,
                                          const std::shared_ptr<const split_listing>& listing) {
-  // A run that begins late starts with the present pass of the source. Passes of this run that
-  // would come after the last pass of the source are over at once.
+  // A run that begins late starts with the present pass of the source, not with pass 0, so it may
+  // come to passes after the last pass of the source. Such passes are over at once.
   if (source < plan_.sources.size())
     if (const auto passes = plan_.sources[source].passes;
         passes && *passes >= 0 && pass >= static_cast<uint64_t>(*passes))

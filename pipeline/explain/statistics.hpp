@@ -43,8 +43,8 @@ struct statistics_options {
 };
 
 /// The counters of one iteration over `graph`, for `iterate_options::counters`. The measurements of
-/// the graph's `stats` operators are added to `to`, also those of datasets in functions. Elements
-/// of one block count with equal times. Operators that a service runs are not measured.
+/// the graph's `stats` operators are added to `to`, also those of datasets in functions. The
+/// elements of a block get equal parts of its time. Operators that a service runs are not measured.
 counters_of measured_by(std::shared_ptr<statistics> to, const dataset_ptr& graph,
                         statistics_options options = {});
 

@@ -71,7 +71,7 @@ public:
         read_ += n;
         if (n == 0 && between_)
           return size_t{0};
-        over = n == 0; // the library may still have output for which there was no room
+        over = n == 0; // the library may still hold output, for which `to` had no room before
       }
       if (state_.block_state == ISAL_BLOCK_FINISH)
         restart();

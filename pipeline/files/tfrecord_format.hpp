@@ -12,7 +12,7 @@ namespace headrace::detail {
 inline constexpr size_t tfrecord_header = sizeof(uint64_t) + sizeof(uint32_t);
 inline constexpr size_t tfrecord_footer = sizeof(uint32_t);
 
-/// The stored form of the checksum of `data`, which is masked because `data` may contain checksums.
+/// The masked CRC of `data`: if `data` contains CRCs, a plain CRC of it detects fewer errors.
 inline uint32_t tfrecord_checksum(const std::byte* data, size_t size) noexcept {
   const auto crc = crc32c(data, size);
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;

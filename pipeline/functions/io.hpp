@@ -25,7 +25,7 @@ expr serialize_tensor(const expr& tensor);
 expr parse_tensor(const expr& serialized, dtype type);
 
 /// A feature with a tensor of known shape in each example; int64, float32 or string. If it is
-/// missing, or has another number of values, this is an error of the row that names the feature.
+/// missing, or has another number of values, the row fails with an error that names the feature.
 feature_spec fixed_len_feature(std::string name, shape dims, dtype type);
 /// As above, for a feature that may be missing. If it is missing, the tensor is `default_value`, a
 /// constant; a scalar default is repeated to the shape `dims`.

@@ -45,7 +45,7 @@ struct ngram_options {
   std::string separator = " ";
   /// The pads before the first and after the last string; `nullopt`: none.
   std::optional<std::pair<std::string, std::string>> pad_values;
-  /// The number of pads at each end, at most width - 1; -1: width - 1.
+  /// The number of pads at each end; a number above width - 1 means width - 1, as does -1.
   int64_t padding_width = -1;
   /// True: if the strings and pads are too few for any n-gram, the result is one n-gram of all of
   /// them.

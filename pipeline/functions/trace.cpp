@@ -52,8 +52,8 @@ function tracing::with_dataset(dataset_ptr dataset) && {
   const auto* scope = assertion_scope::current();
   if (scope == nullptr || scope->empty())
     return std::move(made_);
-  // The result becomes a flat_map over a dataset of one element; its function returns `dataset`.
-  // The element fails if an assertion fails.
+  // A flat_map takes the place of the dataset: its function returns the dataset, and its input has
+  // one element, which fails if an assertion fails.
   auto held = make_from_tensors({scope->tie_all(expr{true}).node()}).value();
   tracing inner{held->spec};
   inner.made_.dataset = std::move(made_.dataset);

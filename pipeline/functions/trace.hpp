@@ -115,8 +115,8 @@ constexpr bool takes_exprs(std::index_sequence<I...>) {
   return std::is_invocable_v<F&, nth_expr<I>...>;
 }
 
-/// Calls `f`, a generic lambda, with one expression for each part of the argument. Tries the
-/// numbers of parameters from `N` to `most_parameters`.
+/// Calls `f`, a generic lambda, with one expression for each part of the argument, if `f` takes
+/// that number of parameters. Tries the numbers from `N` to `most_parameters` one after the other.
 template <size_t N, class F>
 function call_generic(tracing&& trace, const expr_structure& argument, F& f) {
   if constexpr (N > most_parameters) {

@@ -161,8 +161,8 @@ enum class expr_op : uint16_t {
   check,
   check_numerics, ///< input 0; an error with `attrs.text` if it has NaN or infinite values
   cond,           ///< input 1 or input 2, chosen by the bool scalar in input 0
-  /// The part of input 0 from the position in input 1, an int vector, with the extents `attrs.dims`
-  /// (-1: the rest), or those in input 2.
+  /// The part of input 0 from the position in input 1, an int vector. Its extents are `attrs.dims`
+  /// (-1: the rest of the axis) or, if there is an input 2, the values of input 2.
   slice_at = 211,
   gather_batches, ///< as `gather`; both inputs have the first `attrs.dims[0]` axes in common
   // strings
@@ -222,8 +222,8 @@ enum class expr_op : uint16_t {
   /// The variable with index `attrs.index` in a loop's condition and body; its shape is
   /// `attrs.dims`.
   loop_variable,
-  // functions whose result has extents that depend on the element; each -2 in `attrs.dims` stands
-  // for the next of the scalar inputs that follow the inputs of the function without `_computed`
+  // functions whose result has extents that depend on the element: the extents are scalar inputs,
+  // after the inputs of the function without `_computed`; each -2 in `attrs.dims` is the next
   number_range = 440, ///< inputs start, limit, delta: a vector
   fill_computed,      ///< as `fill`
   tile_computed,      ///< as `tile`
@@ -231,7 +231,7 @@ enum class expr_op : uint16_t {
   /// The parts of input 0 along `attrs.index`. Input 1 contains the number of repetitions of each
   /// part.
   repeat_parts,
-  slice_along, ///< input 0 along `attrs.index`, by `attrs.slices[0]` with later inputs as bounds
+  slice_along, ///< slices axis `attrs.index` by `attrs.slices[0]`; later inputs are its bounds
   true_places, ///< the indices of the true values of input 0: int64 [values, axes]
   // complex numbers
   complex_part = 460, ///< `attrs.index`: 0: real, 1: imaginary, 2: absolute value

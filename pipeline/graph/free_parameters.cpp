@@ -44,7 +44,7 @@ private:
   std::vector<expr_ptr> parameters_;
 };
 
-/// Replaces free parameters by values: copies the nodes that use one, and shares the others.
+/// Replaces free parameters by values: copies the nodes that use one, and shares the other nodes.
 class binder {
 public:
   binder(const std::vector<expr_ptr>& free, const std::function<expr_ptr(const expr_ptr&)>& value) {

@@ -27,20 +27,20 @@ struct graph_options {
   /// False: parallel operators return rows in the order in which they are done. Default: true, in
   /// the order of the input.
   std::optional<bool> deterministic;
-  /// False: numbers of concurrent calls and buffer sizes that are not set keep their first values.
-  /// Default: true; these values are adapted while the graph runs.
+  /// Default: true; numbers of concurrent calls and buffer sizes that are not set are adapted while
+  /// the graph runs. False: they are fixed; each operator without a number has `threads` calls.
   std::optional<bool> autotune;
-  /// The number of concurrent calls of all operators whose number is not set, >= 1. Default: the
-  /// number of the CPU's threads.
+  /// The most concurrent calls of all operators together whose number of calls is not set (of each
+  /// of them if `autotune` is false), >= 1. Default: the number of the CPU's threads.
   std::optional<int64_t> threads;
   /// The most bytes that all parallel operators may hold together. It is also the most bytes that
   /// all operators which read ahead may hold together; >= 1. Default: 256 MiB.
   std::optional<int64_t> memory;
   /// How workers compress blocks for consumers that leave the choice to them. Default: `automatic`.
   std::optional<headrace::compression> compression;
-  /// The seed from which operators without a seed, and functions, derive theirs: all runs of one
-  /// repetition draw equal random numbers; numbers that are drawn anew differ between repetitions.
-  /// Default: the seed of the run (`iterator_context::seed`), which differs between repetitions.
+  /// The seed from which operators without a seed, and functions, derive theirs. All runs of one
+  /// repetition draw equal numbers; an operator that draws anew in each iteration draws others in
+  /// each repetition. Default: `iterator_context::seed`, which repetitions do not share.
   std::optional<uint64_t> seed;
   friend bool operator==(const graph_options&, const graph_options&) = default;
 };

@@ -26,8 +26,8 @@ struct row_facts {
   /// For sharding by files: if the elements of the operator are file names, the shard operator may
   /// be inserted below the operator instead of above it.
   bool divides_as_input = false;
-  /// The operator returns the rows of its input and does nothing with each of them. For sharding by
-  /// data, the shard operator is inserted below the operator instead of above it.
+  /// The operator returns all rows of its input as they are, like `prefetch`. For sharding by data,
+  /// the shard operator is inserted below the operator instead of above it.
   bool untouched = false;
 };
 
@@ -105,8 +105,8 @@ struct operator_record {
   /// only when the elements are read, and `make_cardinality` refuses the operator by name.
   /// Functions for this field are in composed/cardinality_dataset.hpp.
   dataset_ptr (*cardinality)(const dataset_ptr&) = nullptr;
-  /// The number of times that the operator returns the rows of its input; -1: without end. If the
-  /// function is null, the operator returns them once.
+  /// How often the operator returns the rows of its input; -1: without end; unset: that depends on
+  /// an element. If the function is null, the operator returns these rows once.
   known_number (*passes)(const dataset_node&) = nullptr;
   /// The index of the input that each run of a graph reads whole, even if the splits of other
   /// sources are shared with other runs; nullopt: there is no such input.
@@ -114,7 +114,7 @@ struct operator_record {
   source_facts source;
   piece_facts pieces;
 
-  /// True if the operator, when it has no seed, draws the order of its rows anew in each run.
+  /// True if the operator, when it has no seed, draws its rows or their order anew in each run.
   bool (*draws_order)(const dataset_node&) = nullptr;
   /// The reason why another run cannot continue an interrupted run that contains this operator;
   /// empty: another run can. Whether parallel calls may change the order of rows is not checked
@@ -168,8 +168,8 @@ std::string shown_function(const dataset_node& node);
 /// The reason that `not_run_again` of an operator returns if the operator keeps its elements in
 /// `folder`.
 std::string refused_folder(const std::string& folder);
-/// True if the function of the node uses random numbers. Operators whose function decides which
-/// elements there are have this function as `draws_order`.
+/// True if the function of the node uses random numbers. The record of an operator whose function
+/// decides which elements are returned, such as `filter`, has `draws_in_function` as `draws_order`.
 bool draws_in_function(const dataset_node& node);
 
 } // namespace headrace::detail

@@ -10,7 +10,7 @@ namespace headrace::detail {
 bool any_node(const dataset_ptr& graph, const std::function<bool(const dataset_node&)>& is);
 
 /// Completes a changed copy of a node. The inputs of the copy may have other numbers of elements
-/// than before the change, so an infinite cardinality is kept, and any other becomes unknown.
+/// than before the change, so its cardinality becomes unknown, except that an infinite one is kept.
 dataset_ptr finish_over(dataset_node changed);
 
 /// Returns a copy of the graph in which `edit` has changed nodes. `edit` is called with a copy of

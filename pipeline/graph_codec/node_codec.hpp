@@ -40,7 +40,7 @@ public:
       tensors(out.initComputed(tensors()));
   }
 
-  /// The next three functions write fields that several members of the union have, and return `to`.
+  /// The next three functions write fields that several operators have, and return `to`.
   /// `over_input` writes the input; `with_body` the function and the input; `with_calls` the number
   /// and order of parallel calls, the function and the input.
   template <class To>

@@ -37,8 +37,8 @@ public:
   void add(position_ptr opened);
   mark now() const;
 
-  /// Reads logs while their operators run. At the first mark of a log the reader records the end of
-  /// the log, and reads the choices after other marks of this log up to the same end.
+  /// Reads logs while their operators run. When the reader gets the first mark of a log, it records
+  /// where that log ends; it reads the choices after any mark of the log only up to this end.
   class reader {
   public:
     choices after(const mark& from);

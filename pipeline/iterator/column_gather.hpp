@@ -12,8 +12,8 @@ public:
                 size_t rows)
     : pieces_(pieces), runs_(runs), index_(index), rows_(rows) {}
 
-  /// The rows without a copy; empty if they are neither one run nor dense numbers that are adjacent
-  /// in memory.
+  /// A column that uses the memory of the rows, without a copy; empty if the rows are neither one
+  /// run nor dense numbers that are adjacent in memory.
   std::optional<column> in_place() const;
   /// A copy of the rows; empty if they have different ranks.
   std::optional<column> copy() const;

@@ -1,6 +1,6 @@
 // Loops that apply a functor to runs of values. Sources that Highway's foreach_target.h compiles
-// once for each target include this file. The compiler vectorises the loops, so that one source
-// text serves all dtypes.
+// once for each target include this file. The loops contain no vector instructions, because the
+// compiler vectorises them; so one source text serves all dtypes.
 #if defined(HEADRACE_LOOPS_INL) == defined(HWY_TARGET_TOGGLE)
 #  ifdef HEADRACE_LOOPS_INL
 #    undef HEADRACE_LOOPS_INL

@@ -216,7 +216,7 @@ inline double cosine_core(double x, double tail) {
   return w + (((1.0 - w) - half) + (z * r - x * tail));
 }
 
-/// The largest angle for whose reduction pi/2, as a sum of three doubles, is precise enough.
+/// Up to this angle, a sum of three doubles is a precise enough pi/2 to subtract quarter turns.
 inline constexpr double largest_fast_angle = 800000.0;
 
 /// The sine of the angle plus `Quarter` quarter turns, for angles up to `largest_fast_angle`. There

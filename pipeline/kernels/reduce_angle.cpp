@@ -29,8 +29,8 @@ uint64_t bits_from(int first) {
 
 uint64_t reduce_angle(double x, double& angle, double& tail) noexcept {
   __extension__ using wide = unsigned __int128;
-  // |x| = m * 2^e. Bits of 2/pi whose product with x is a multiple of 2^64 quarter turns are not
-  // needed: the 192 bits that are used begin with the bit whose product with 2^e is 2^63.
+  // |x| = m * 2^e. Quarter turns are counted modulo 2^64, so the bits of 2/pi are not needed whose
+  // product with 2^e is 2^64 or more: 192 bits are used, from the bit on whose product is 2^63.
   const auto raw = std::bit_cast<uint64_t>(x);
   const uint64_t m = (raw & 0xfffffffffffffull) | 0x10000000000000ull;
   const int e = static_cast<int>((raw >> 52) & 0x7ff) - 1075;

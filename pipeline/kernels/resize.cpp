@@ -200,7 +200,7 @@ private:
 
 axis_weights weights_of(resize_kernel kernel, size_t in, size_t out, bool antialias) {
   const auto scale = static_cast<float>(in) / static_cast<float>(out);
-  // From 2^24 on, the conversion of `in` to float may round up.
+  // From 2^24 on, `in` as a float may be rounded up, so `last` is lowered until it is below `in`.
   auto last = static_cast<float>(in) - 1;
   while (last > 0 && static_cast<size_t>(last) >= in) last = std::nextafter(last, 0.0f);
   weights_builder made{in};

@@ -32,7 +32,7 @@ enum class resize_kernel : uint8_t { triangle, cubic, area };
 axis_weights weights_of(resize_kernel kernel, size_t in, size_t out, bool antialias);
 
 /// Resamples pixels of `channels` values: `out[i] = sum over k of weights[i][k] * row[starts[i] +
-/// k]`. One value after the end of `row` may be read. @pre `axis` is not empty
+/// k]`. One value after `row` may be read, so it must be in memory. @pre `axis` is not empty
 using blend_pixels_fn = void (*)(float* out, const float* row, const axis_weights& axis,
                                  size_t channels);
 blend_pixels_fn find_blend_pixels() noexcept;

@@ -27,7 +27,7 @@ int64_t cardinality_through(sharding_policy policy, int64_t cardinality) {
   if (cardinality == 0)
     return 0;
   // Under OFF, DYNAMIC and DATA, an input without end gives elements without end. Under the other
-  // policies the part of a worker may have no elements.
+  // policies a worker's part of it may have no elements, so the cardinality is unknown.
   const bool endless = policy == sharding_policy::off || policy == sharding_policy::dynamic
                        || policy == sharding_policy::data;
   return endless && cardinality == infinite_cardinality ? infinite_cardinality

@@ -32,7 +32,7 @@ result<dataset_ptr> make_load(std::string folder, element_spec spec, int64_t blo
                               int64_t cardinality, expr_ptr shard) {
   constexpr auto op = dataset_op::load;
   HEADRACE_TRY(check_folder(op, folder));
-  // The number of blocks of one shard is determined when the shard is read.
+  // The number of blocks of one shard may be -1: it is then determined when the shard is read.
   if (shard ? blocks < -1 : blocks < 0 || cardinality < blocks)
     return refused(op, fmt::format("{} elements in {} blocks", cardinality, blocks));
   if (shard && shard->spec != number_spec.components[0])

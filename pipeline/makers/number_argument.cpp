@@ -9,7 +9,7 @@ namespace headrace::detail {
 
 number_argument::number_argument(expr_ptr computed) {
   if (computed && computed->spec == tensor_spec{dtype::int64, {}}) {
-    // The cast of a constant of another integer dtype to int64 is known, too.
+    // The value is also known if the expression casts a constant of another integer dtype.
     const auto& given = computed->op == expr_op::cast ? computed->inputs[0] : computed;
     if (const auto* value = constant_of(given); value != nullptr && is_integer(value->type()))
       known_ = integer_at({value}, 0);

@@ -29,8 +29,8 @@ struct piecewise {
 
 /// Elements can be made in pieces if each descends from one split, or from splits that a batch
 /// combines. The pieces, one after another, have the order of the graph, except that an interleave
-/// mixes only elements of one piece. Operators that count or mix elements, or combine
-/// several, such as take, shuffle or unique, are correct only in one run.
+/// mixes only elements of one piece. Operators that count or mix elements, or depend on earlier
+/// elements, such as take, shuffle or unique, are correct only in one run.
 piecewise piecewise_of(const dataset_ptr& graph);
 
 } // namespace headrace::detail

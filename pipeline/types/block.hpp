@@ -19,7 +19,7 @@ struct origin {
   friend bool operator==(const origin&, const origin&) = default;
 };
 
-/// Appends a run, and joins it to the last one if the two make one progression.
+/// Appends a run, or extends the last run with it if all their splits are equally far apart.
 void append_origin(std::vector<origin>& runs, const origin& run);
 /// Appends the origins of rows `[first, first + count)`. `from`: the origins of all rows.
 void append_origins(std::vector<origin>& runs, const std::vector<origin>& from, size_t first,

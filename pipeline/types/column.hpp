@@ -16,8 +16,8 @@ namespace headrace {
 /// The values of all rows lie one after another:
 /// - numbers: the buffer of values has them in place;
 /// - strings: the buffer of values has the bytes, `borders` the int64 positions of the `n + 1`
-///   borders of `n` strings: string `i` is the bytes
-///   `[borders[i] - byte_base, borders[i + 1] - byte_base)`, so a slice shares both buffers.
+///   borders of `n` strings. The first byte of the buffer has the position `byte_base`: string `i`
+///   is the bytes `[borders[i] - byte_base, borders[i + 1] - byte_base)`. Slices share the buffers.
 /// Rows may also be datasets (*nested*): each is a column of its own, and has no shape.
 /// Rows of variable shapes have `row_starts` (int64, `rows + 1`: row `i` has the values or strings
 /// from `row_starts[i] - row_starts[0]` up to `row_starts[i + 1] - row_starts[0]`) and `row_dims`
@@ -94,8 +94,8 @@ public:
   const buffer& row_dim_buffer() const noexcept { return row_dims_; }
   int64_t byte_base() const noexcept { return byte_base_; }
 
-  /// The same values as `rows` rows of shape `dims`. @pre `is_dense()`, and the numbers of values
-  /// are equal
+  /// A column of the same values, arranged as `rows` rows of shape `dims`. @pre `is_dense()`, and
+  /// the result has as many values as this column
   column reshaped(shape dims, size_t rows) const;
 
 private:

@@ -9,8 +9,8 @@ namespace headrace {
 
 /// How workers compress blocks that they send to consumers.
 enum class compression : uint8_t {
-  /// The worker chooses: no compression on one host, otherwise snappy if samples of the blocks
-  /// compress well.
+  /// The worker chooses: no compression for a consumer on the worker's host; for other consumers,
+  /// snappy if samples of the blocks compress well.
   automatic,
   none,
   snappy,

@@ -7,8 +7,8 @@
 namespace headrace {
 
 /// The settings with which one of several consumers reads a job in rounds. In each round every
-/// consumer gets one element; these elements are consecutive in the output of one worker. So the
-/// replicas of a synchronous training job can get batches of similar length in each step.
+/// consumer gets one element; these elements are consecutive in the output of one worker. So if the
+/// dataset puts batches of similar length side by side, the batches of each round are alike, too.
 struct coordinated_reads {
   uint32_t consumer_index = 0; ///< this consumer's index, from 0
   uint32_t num_consumers = 1;  ///< the number of consumers, which is the same for all of them

@@ -18,7 +18,7 @@ constexpr uint16_t float_to_half(float value) noexcept {
     return static_cast<uint16_t>(sign | 0x7c00u);
   if (magnitude < 0x38800000u) { // a subnormal half, or zero
     // Floats in [0.5, 1) are multiples of 2^-24, as subnormal halves are. So the addition of 0.5
-    // rounds the value, and the low bits of the sum are those of the half.
+    // rounds the value to a subnormal half, whose bits are the low bits of the sum.
     const auto shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
   }

@@ -12,7 +12,7 @@ struct function_reference {
   std::string name;
   /// A text for users, such as the name in the user's program; may be empty.
   std::string label = {};
-  std::string program = {}; ///< the bytes from which the function is made; empty: it is registered
+  std::string program = {}; ///< the bytes from which the function is made; empty: see `name`
   /// If the name is `python`: the object in this process from which the function was made. It is
   /// kept alive as long as the graph. Null: the graph came from another process. This member is
   /// neither compared nor encoded.

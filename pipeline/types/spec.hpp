@@ -57,7 +57,7 @@ public:
   int find(std::string_view name) const noexcept;
 
   /// The class of this structure in a client's language, such as one of Python's named tuples;
-  /// empty: the usual class. Operators keep the label in their specs. It is not compared.
+  /// empty: the usual class. Operators keep the label in their specs; `==` ignores it.
   const std::string& label() const noexcept { return label_; }
   structure labelled(std::string label) const;
 

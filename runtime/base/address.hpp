@@ -8,8 +8,8 @@
 
 namespace headrace::detail {
 
-/// The address of a node. The scheme is only shown to users: it is ignored when the node connects
-/// to actors, and an address with a scheme is refused for links.
+/// The address of a node. Its scheme is for users only: connecting to the actor port of the address
+/// ignores the scheme, and an address with a scheme is refused as the address of a link.
 struct address {
   std::string scheme; ///< before `://`; may be empty
   std::string host;   ///< a name or a numeric address, IPv6 without its brackets

@@ -12,8 +12,8 @@ namespace {
 
 constexpr auto alignment = std::align_val_t{buffer_alignment};
 
-// The distance between two capacities near `size`: a quarter of the largest power of two that is
-// not above it.
+// The distance between two capacities near `size`: a quarter of the largest power of two that is at
+// most `size`.
 size_t step_of(size_t size) noexcept { return std::bit_floor(size) / 4; }
 
 } // namespace

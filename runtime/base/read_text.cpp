@@ -9,8 +9,8 @@ namespace headrace::detail {
 std::string read_text(const std::string& path) {
   std::ifstream in{path, std::ios::binary};
   std::ostringstream out;
-  // An istreambuf_iterator would throw if a read fails, as it does for a directory, and in /proc
-  // for a process that has ended.
+  // The bytes are not read with an istreambuf_iterator, which throws if a read fails. Reads fail
+  // for a directory, and for a file in /proc of a process that has ended.
   out << in.rdbuf();
   return std::move(out).str();
 }

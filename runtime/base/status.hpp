@@ -50,8 +50,8 @@ public:
   /// The same code with `context` put before the message: `context: message`. Ok stays ok.
   status with_context(std::string_view context) const;
 
-  /// The same status, marked as the reason why a run of a pipeline ends before it is complete.
-  /// `ignore_errors` must not drop this error as it drops the error of one element.
+  /// The same status, marked as the reason why a whole run of a pipeline ends early. The operator
+  /// `ignore_errors`, which drops failed elements, must not drop an error with this mark.
   status that_ends_run() const;
   bool ends_run() const noexcept { return rep_ && rep_->ends_run; }
 

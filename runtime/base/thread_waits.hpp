@@ -52,7 +52,7 @@ private:
 };
 
 /// While this object exists, the calling thread's waits are counted from zero. The destructor
-/// restores the earlier counts, so waits inside a measured call are counted for that call alone.
+/// restores the earlier counts, so an enclosing `own_waits` object does not count these waits, too.
 class own_waits {
 public:
   /// `shows`: where waits are shown while they last; may be null.

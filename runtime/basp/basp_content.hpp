@@ -22,7 +22,7 @@ public:
   std::optional<std::string_view> text();
   bool skip(size_t bytes);
 
-  /// The name of a node; the name must be valid and of the usual kind.
+  /// The name of a node as CAF makes it by default: a process id and a host id, neither zero.
   std::optional<basp_node> node();
   /// A list of at most `most` texts: their count, and then the texts.
   bool texts(size_t most);
@@ -51,7 +51,7 @@ private:
 /// actor. headrace does not use the actor, so these messages are dropped; messages to other named
 /// receivers are refused.
 inline constexpr uint64_t basp_spawn_server = 0x3DDD66F3376ADFB;
-/// The number of the usual kind of node name in the protocol.
+/// The number, in the protocol, of the kind of node name that CAF makes by default (see `node`).
 inline constexpr uint64_t basp_usual_node = 0x3E9AAB9BAC79;
 
 } // namespace headrace::detail

@@ -16,8 +16,8 @@ namespace headrace::detail {
 
 enum class basp_operation : uint8_t {
   server_handshake = 0, ///< the first frame of the side that accepted the connection
-  /// The first frame of the side that connected. It is sent again when that side chooses this
-  /// connection.
+  /// The first frame of the side that connected. That side may send it once more, to make the other
+  /// side use this connection if there are several between the two nodes.
   client_handshake = 1,
   direct_message = 2,  ///< from an actor of the peer to one of this node
   routed_message = 3,  ///< a message that nodes between sender and receiver pass on

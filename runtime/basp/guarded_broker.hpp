@@ -17,9 +17,9 @@ namespace headrace::detail {
 /// The guard that `load_guarded_network` put into the system.
 network_guard& guard_of(caf::actor_system& system);
 
-/// The framework's broker, with a check of each frame before the framework handles it. This class
-/// reads the frames, and their payloads in pieces, so that memory grows only as bytes arrive. It
-/// passes complete frames to the framework if the check allows it.
+/// The framework's broker, the actor that owns its connections, with a check of each frame before
+/// the framework handles it. This class reads the frames, and their payloads in pieces, so that
+/// memory grows only as bytes arrive, and passes the frames that the check allows to the framework.
 class guarded_broker final : public caf::io::basp_broker {
 public:
   explicit guarded_broker(caf::actor_config& config);
@@ -71,8 +71,8 @@ private:
   std::unordered_map<handle_type, connection> connections_;
   /// Accepted connections whose peers have not sent a handshake, by number, the oldest first.
   std::map<uint64_t, handle_type> ungreeted_;
-  /// The number of closed connections with each handle whose cleanup in the framework has not run
-  /// yet. A new connection may get the same handle before the cleanup.
+  /// For each handle, the number of closed connections that had it and that the framework has not
+  /// cleaned up yet. Before the cleanup, a new connection may get the same handle.
   std::unordered_map<handle_type, size_t> late_cleanups_;
   uint64_t last_number_ = 0;
   std::vector<char> header_; ///< reused for all frames

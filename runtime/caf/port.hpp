@@ -139,7 +139,7 @@ auto request(Self* self, const Handle& to, caf::timespan limit, Args&&... xs) {
 #endif
 }
 /// Sends a message without a sender, so that no answer and no error can be returned. Commands are
-/// sent in this way, because a plain send to a handler that fails would end the sender.
+/// sent in this way, because the error of a handler that fails would otherwise end the sender.
 template <class Handle, class... Args>
 void tell(const Handle& to, Args&&... xs) {
 #if HEADRACE_CAF_LEGACY

@@ -39,7 +39,7 @@ struct journal_change {
   journal_total total = {};
 };
 
-/// The checksum of a row and of its place, so that a row in a wrong place is detected.
+/// The checksum of a row's bytes, kind, stream and number: a row in a wrong place is detected, too.
 uint32_t row_checksum(journal_change::kind what, uint64_t stream, uint64_t number,
                       const buffer& bytes) noexcept;
 

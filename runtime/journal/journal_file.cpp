@@ -27,11 +27,11 @@ struct file_identity {
 };
 
 // locking_mode: no other process opens the file, so SQLite keeps the index of the log in its own
-// memory. synchronous: the log is synced with each commit. EXTRA differs from FULL only while the
-// file is created with a rollback journal, which must not reappear after a crash once the log is in
-// use. journal_size_limit: the log begins anew when its pages were copied into the file; a log that
-// is larger than the limit, because of a large commit, is truncated then. secure_delete: deleted
-// content need not be overwritten.
+// memory. synchronous: the log is synced with each commit. EXTRA, instead of FULL, also makes the
+// deletion of the rollback journal durable with which the file is created: it must not reappear
+// after a crash. journal_size_limit: the log begins anew when its pages were copied into the file;
+// a log that is larger than the limit, because of a large commit, is truncated then.
+// secure_delete: deleted content need not be overwritten.
 constexpr auto settings = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = EXTRA;"
                           "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 16777216;"
                           "PRAGMA secure_delete = OFF; PRAGMA cell_size_check = ON;"

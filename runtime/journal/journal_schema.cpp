@@ -10,8 +10,8 @@ namespace {
 /// `HRjl`, the application id in the header of the file.
 constexpr int64_t application = 0x48526a6c;
 
-// The rows are ordered by stream and number, so that the rows of one stream are read and dropped
-// together. An unsigned number of 64 bits is stored as the signed number with the same bits.
+// The primary key orders the rows in the file by stream and number, so that the rows of one stream
+// lie together. An unsigned number of 64 bits is stored as the signed number with the same bits.
 constexpr std::array steps = {
   R"(CREATE TABLE record (
        stream INTEGER NOT NULL, number INTEGER NOT NULL, crc INTEGER NOT NULL, bytes BLOB NOT NULL,

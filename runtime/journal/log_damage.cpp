@@ -101,8 +101,8 @@ std::optional<std::string> damage_in_log(const read_at& read, uint64_t size) {
     before = frames.stored();
   const auto first_bad = i;
   bool after_commit = false;
-  // In the first bad frame the page, the checksum or the salts may be damaged. So the next frame
-  // continues the stored checksum (`before`) or the computed one (`instead`).
+  // If the page or the salts of the first bad frame are damaged, the next frame continues the
+  // stored checksum (`before`); if that checksum is damaged, the computed one (`instead`).
   auto instead = before;
   for (; i < count && frames.go_to(i); ++i) {
     const bool current = frames.current() || (i == first_bad && frames.continues(before));

@@ -25,8 +25,8 @@ public:
   /// `lease`: for how long a holder counts as alive after its last message.
   explicit lease_table(duration lease) : lease_(lease) {}
   /// The longest pause between calls of `advance` that is not taken for an absence of the owner: a
-  /// quarter of the lease. Heartbeats come at least twice a lease, so that a shorter pause cannot
-  /// make a live holder's lease expire.
+  /// quarter of the lease. Heartbeats come at least twice a lease, so one that such a pause delays
+  /// is read at most three quarters of a lease after the previous one, and no lease expires.
   duration longest_look_away() const noexcept { return lease_ / 4; }
 
   /// Gives a new or present holder a full lease.

@@ -53,8 +53,8 @@ void connector::start() {
     });
 }
 
-// The function connect of Asio is not used, because its sockets would be inherited by programs that
-// this process starts.
+// Asio's free function async_connect, which tries addresses in turn, is not used, because programs
+// that this process starts would inherit the sockets that it opens.
 void connector::try_next(std::string why) {
   if (untried_.empty())
     return fail(unavailable("cannot connect to " + address_ + ": " + why));

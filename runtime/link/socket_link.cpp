@@ -214,7 +214,7 @@ bool socket_link::send(link_message message) {
     if (std::exchange(scheduled_, true))
       return true;
   }
-  // This thread writes the bytes that the socket accepts at once. This saves two thread switches.
+  // This thread writes the bytes that the socket accepts at once, without waking the loop's thread.
   if (direct_.load(std::memory_order_acquire)) {
     auto left = write_some(direct_bytes);
     if (left.state != progress::idle)

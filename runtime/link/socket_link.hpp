@@ -98,8 +98,8 @@ private:
   status closed_why_;
   bool linger_ = false; // the socket stays open for a short time, see `lingering`
 
-  // Only the loop's thread uses the wire, except for writing (see `write_some`). A plain wire can
-  // be read and written at the same time.
+  // Only the loop's thread uses the wire, with one exception: a plain wire can be read and written
+  // at the same time, and threads that call `send` write to it themselves (see `direct_`).
   std::unique_ptr<wire> wire_;
   // A thread locks this mutex while it writes, and must not lock it while it holds `mutex_`.
   std::mutex write_mutex_;

@@ -89,7 +89,7 @@ void socket_link::finish(const status& why) {
     writer_ = {};
     queued_.store(0, std::memory_order_relaxed);
     if (linger_) {
-      // The connection still has a descriptor, so it stays in the crowd.
+      // The connection still uses a descriptor, so `core_->greeting` goes on counting it.
       std::make_shared<lingering>(core_, loop_, std::move(socket_), ticket_)->start();
     } else {
       core_->greeting.leave(ticket_);

@@ -25,8 +25,8 @@ bool readable(int socket) {
 
 // A second limit, for links whose own timer cannot run or from which nothing is read yet: the
 // kernel closes a connection if bytes that were sent to the peer are not acknowledged for twice
-// `limit`. Linux also counts the time in which a peer's window is closed, so twice `limit` must be
-// longer than any pause that a peer may make.
+// `limit`. Linux also counts the time in which the peer's TCP window is closed, because the peer
+// does not read. So twice `limit` must be longer than a living peer may go without reading.
 void bound_unacknowledged(int socket, duration limit) {
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(limit).count();
   const auto most = static_cast<unsigned>(

@@ -16,8 +16,8 @@ std::string to_string(protocol_version x) {
 
 protocol_version version_of(schema::Version::Reader x) { return {x.getMajor(), x.getMinor()}; }
 
-// The bytes are copied, because a Text::Reader must be followed by a zero byte, and a string_view
-// need not be.
+// Copies the bytes itself: Cap'n Proto's own setter takes a Text::Reader, whose bytes must be
+// followed by a zero byte, and those of a string_view need not be.
 void put(capnp::Text::Builder to, std::string_view from) {
   std::copy(from.begin(), from.end(), to.begin());
 }

@@ -105,9 +105,9 @@ std::shared_ptr<const message_block> message_block::check(buffer words, capnp::S
     words = buffer::copy_of(words.data(), words.size());
   try {
     auto content = as_words(words);
-    // Two bounded walks check the pointers; each visits every word about once. The first walk
-    // follows all pointers, because a copy of the message also includes fields that a newer schema
-    // has added; the second walk follows the fields of the schema.
+    // Two bounded walks check the pointers; each visits every word about once. The first follows
+    // all pointers: also those of fields that a newer schema has added and this build cannot read,
+    // because a copy of the message includes them. The second walk follows the schema's fields.
     capnp::FlatArrayMessageReader probe{content, {2 * content.size() + 2, max_message_depth}};
     if (probe.getEnd() != content.end())
       return broken("message has bytes after its end");

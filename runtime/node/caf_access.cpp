@@ -31,8 +31,8 @@ result<uint16_t> listen(node& x, published_actor root) {
     if (in.actor_port != 0)
       port = in.actor_port; // the port of the earlier actor
   }
-  // The framework may not have detected yet that the earlier actor has ended, so the door of the
-  // earlier actor is removed here.
+  // The framework may not have detected yet that the earlier actor has ended, so the door of that
+  // actor (which peers reach on the port, and which passes messages on to it) is removed here.
   if (before && port != 0) {
     if (auto old = caf::actor_cast<published_actor>(before)) {
       static_cast<void>(in.system->middleman().unpublish(old, port));

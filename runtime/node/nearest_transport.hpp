@@ -7,8 +7,8 @@
 
 namespace headrace::detail {
 
-/// Connects inside the process if a node listens under the same address on the process's hub
-/// (`local_hub::of_process`), so that nothing is copied; otherwise through another transport.
+/// Connects inside this process, so that nothing is copied, if a node of the process accepts links
+/// under the address (`local_hub::of_process` knows these nodes); otherwise by another transport.
 class nearest_transport final : public transport {
 public:
   nearest_transport(const std::shared_ptr<transport>& otherwise, uint64_t node_id)
@@ -19,7 +19,7 @@ public:
   void connect(const std::string& address, link_connected done) override;
 
 private:
-  /// The pointer is weak, because the transport must not be destroyed on the hub's thread.
+  /// The pointer is weak: the hub's thread has copies of it, and must not destroy the transport.
   std::weak_ptr<transport> otherwise_;
   const uint64_t node_id_;
 };

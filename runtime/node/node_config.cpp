@@ -53,7 +53,7 @@ void configure(caf::actor_system_config& config, const node_options& options) {
   config.set(option("scheduler.max-threads"), threads);
   // The number of messages that an actor handles before another actor gets the thread. Without this
   // limit an actor whose mailbox never gets empty keeps its thread for ever: of 20 consumers that
-  // decoded compressed elements of 16 MB, two were given all elements.
+  // decoded compressed elements of 16 MB, two kept the threads and were given all elements.
   config.set(option("scheduler.max-throughput"), size_t{4});
   config.set(option("scheduler.policy"), options.policy == scheduler_policy::sharing
                                            ? port::word("sharing")

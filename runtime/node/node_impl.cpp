@@ -106,8 +106,8 @@ node::impl::~impl() {
   probes.drain(); // their threads send messages to actors
   if (ending.empty())
     return;
-  // The destructor of a node's own system waits for the actors. A lent system continues, so the
-  // node waits for its actors here.
+  // The destructor of a node's own actor system waits for the actors. A system that a program lent
+  // to the node continues, so the node itself waits for its actors here.
   system_visit inside;
   caf::scoped_actor self{*system};
   for (auto& whom : ending) self->monitor(whom);

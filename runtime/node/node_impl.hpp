@@ -43,7 +43,7 @@ struct node::impl {
   uint16_t data_port = 0;  ///< 0: not listening
   caf::actor_addr door;
   std::vector<caf::actor_addr> adopted;
-  /// In a lent system: actors that were requested to end and may still use this object.
+  /// In a system of another owner: actors that were requested to end and may still use this object.
   std::vector<caf::actor> ending;
 
   prober probes; ///< used by the connector until the system has ended

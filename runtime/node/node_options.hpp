@@ -68,7 +68,7 @@ struct node_options {
   /// Registers message types with the node's actor system: the types, other than those of the
   /// runtime, that the node's actors send each other. Null: there are no such types.
   void (*message_types)(caf::actor_system_config&) = nullptr;
-  /// How long the destructor waits for actors to end, before it abandons them.
+  /// How long the node's destructor waits for actors to end, before it abandons them.
   duration stop_budget = std::chrono::seconds{2};
 };
 

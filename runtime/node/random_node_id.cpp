@@ -20,8 +20,8 @@ caf::node_id random_node_id() {
 }
 
 /// A module that sets the name of its actor system. CAF initialises modules in the order of their
-/// ids, before any actor is spawned. The id used here belongs to a module that release 0.17 does
-/// not have; it comes after the id of the middleman, which sets the name that is replaced.
+/// ids, before any actor is spawned. CAF's network module (the middleman) sets the name that is
+/// replaced here; the id used here is a later one, of a module that release 0.17 does not have.
 class naming : public caf::actor_system::module {
 public:
   explicit naming(caf::actor_system& system) : system_(system) {}

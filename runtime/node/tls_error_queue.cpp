@@ -24,7 +24,7 @@ long before_transfer(BIO* socket, int what, const char*, size_t, int, long, int 
 void at_handshake(const SSL* session, int where, int result) {
   if ((where & SSL_CB_HANDSHAKE_START) != 0) {
     for (auto* socket : {SSL_get_rbio(session), SSL_get_wbio(session)}) {
-      // Other libraries use buffers in place of a socket, and these may outlive the session.
+      // Other libraries use buffers, which may outlive the session to which the argument points.
       if (BIO_method_type(socket) != BIO_TYPE_SOCKET)
         continue;
       BIO_set_callback_ex(socket, before_transfer);

@@ -51,7 +51,7 @@ uint64_t control_group_limit(const std::string& membership, const std::string& r
     if (controllers == ",,")
       out = std::min(out, least_upward(root, group, "memory.max"));
     else if (controllers.find(",memory,") != std::string::npos)
-      // In a container `group` is a path of the host, of which only the root folder exists here.
+      // In a container `group` is a path of the host. Only the root, with the limit, exists here.
       out = std::min(out, least_upward(root + "/memory", group, "memory.limit_in_bytes"));
   }
   return out;

@@ -15,9 +15,9 @@ struct stop_options {
 
 /// Turns SIGTERM and SIGINT (and SIGHUP) into an event of this process. If the process has not
 /// ended when the budget has passed after the first signal, it ends by `_exit` with
-/// `exit_code::stop_overrun`, even if threads are blocked. The destructor cancels this time limit.
-/// So the object should be the first local variable of `main`, made before there are other threads
-/// (they inherit the blocked signals), and outlive all objects that may block.
+/// `exit_code::stop_overrun`, even if threads are blocked. The destructor cancels this limit, so
+/// the object should be the first local variable of `main`, and outlive all objects that may block.
+/// The constructor blocks the signals, which only threads that are started later inherit.
 class stop_signal {
 public:
   explicit stop_signal(stop_options options = {});

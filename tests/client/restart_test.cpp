@@ -53,7 +53,7 @@ class RestartsWithLeases : public Restarts {};
 
 TEST_P(Restarts, ARunnerThatDiesInMidEpochIsRestartedAndEachElementComesOnce) {
   add_workers(2, with_function(crashing(6, 3)));
-  // More elements than streams and tasks hold, so that no task is over when the status is read.
+  // These are more elements than streams and tasks hold: no task is over when the status is read.
   constexpr int64_t total = 2'000'000;
   std::vector<int64_t> seen;
   auto reading = through_f(total).apply(over()).iterate();

@@ -127,7 +127,7 @@ TEST_F(SlowParts, AnOperatorThatComputes) {
 TEST_F(SlowParts, AnOperatorThatBecomesSlowInAJobThatRanWell) {
   std::atomic<duration> takes{duration::zero()};
   start(worker_that_may_take(takes));
-  // Rows are large, so few of them are on their way to the trainer.
+  // The rows are large, so that few are on their way, and the trainer soon feels a slower worker.
   train(work(endless().map([](expr x) { return fill({100'000}, x); })), 10ms);
   EXPECT_EQ(blamed(slow_part::trainers).cause, slow_part::trainers);
   takes = 100ms;
@@ -192,7 +192,7 @@ TEST_F(SlowParts, TheMemory) {
   start(worker_that_takes(20ms));
   graph_options little;
   little.memory = 1;
-  // The rows are small, so that only `work` costs enough to be run ahead.
+  // The rows are small, so that of all operators only `work` is costly enough to be run ahead.
   train(
     work(endless().map([](expr x) { return fill({1'000}, x); }).batch(1), 8).with_options(little));
   const auto x = blamed(slow_part::memory);

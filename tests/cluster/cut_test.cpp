@@ -111,7 +111,7 @@ TEST(CutAtOnce, AConnectionCutWhileItIsGreetedIsMadeAgain) {
     sizeof(frame_prefix)
     + encode(link_hello{.boot_id = boot_id(), .role = "worker", .ping_every = 1s}).size();
   // The cut at the end of the greeting is repeated, because the next frame may be sent before or
-  // after it.
+  // after the cut.
   for (uint64_t bytes : {uint64_t{1}, uint64_t{64}, greeting - 1, greeting, greeting, greeting,
                          greeting, greeting, greeting, greeting, greeting + 1, greeting + 72}) {
     const auto cuts = worker.network->cuts();

@@ -24,7 +24,7 @@ struct two_workers {
   server_process second = start_worker(dispatcher.address);
 };
 
-/// The number of rows of a range that do not descend from the split of their own index.
+/// The number of rows of a range of numbers that do not descend from the split of the same number.
 size_t of_other_splits(const block& rows) {
   const auto& column = rows.columns.at(0);
   size_t wrong = 0;

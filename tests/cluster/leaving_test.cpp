@@ -147,8 +147,8 @@ distribute two_at_a_time(const server_process& dispatcher) {
 TEST(Leaving, GivesWhatItHasBegunThroughABoundOnElements) {
   constexpr int64_t total = 20'000;
   auto dispatcher = dispatcher_of_long_leases();
-  // The time limit of the drain is long: elements that the worker has not given when it has passed
-  // would be lost.
+  // The time limit of the drain is long: elements that the worker has not given by then would be
+  // lost.
   auto leaves = start_worker(dispatcher.address, {"--drain", "30s"});
   auto stays = start_worker(dispatcher.address);
   await_workers(dispatcher.address, 2);

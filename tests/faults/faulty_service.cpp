@@ -213,7 +213,7 @@ void faulty_service::befall() {
     roll();
   if (!what_.length)
     return;
-  // The length counts from the beginning of the fault, which may itself take some time.
+  // To begin some faults takes time; the length of a fault includes this time.
   std::this_thread::sleep_until(broke_at_ + *what_.length);
   heal();
 }

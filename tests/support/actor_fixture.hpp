@@ -75,7 +75,7 @@ public:
     dispatch();
   }
 
-  /// Succeeds if the next message for `to` is `Ts...` and satisfies `ok`. Runs it if it is `Ts...`.
+  /// Runs the next message for `to` if its types are `Ts...`. Succeeds if `ok` accepts it, too.
   template <class... Ts, class Handle, class Predicate>
   ::testing::AssertionResult runs(const Handle& to, Predicate ok) {
     auto next = [&]() -> caf::mailbox_element* {
@@ -144,7 +144,7 @@ public:
     constexpr uint16_t port = 4242;
     a.network.prepare_connection(accept_handle::from_int(1), connection_handle::from_int(2),
                                  b.network, "a", port, wire_);
-    // `publish` and `remote_actor` block, so the messages that they wait for are run inside them.
+    // `publish` and `remote_actor` block the only thread, so what they wait for is run inside them.
     a.scheduler.inline_next_enqueue();
     if (auto bound = a.system.middleman().publish(whom, port); !bound)
       return to_status(bound.error());

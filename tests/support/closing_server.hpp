@@ -43,7 +43,7 @@ public:
 
   uint16_t port() const noexcept { return port_; }
   std::string address() const { return host_and_port("127.0.0.1", port_); }
-  /// Waits until one more connection was accepted and closed than earlier calls have waited for.
+  /// Waits for a connection that was accepted and closed, and that no earlier call has waited for.
   void await_visit() { visited_.acquire(); }
   void make_way() {
     if (!thread_.joinable())

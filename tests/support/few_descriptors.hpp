@@ -7,9 +7,9 @@
 
 namespace headrace::detail::test {
 
-/// While the object exists, this process has a low limit on descriptors. Below half of the limit,
-/// only `free` numbers are unused. When these are taken, servers accept no connections, because
-/// they reserve the upper half. A test can take descriptors, and give them back.
+/// While the object exists, this process has a low limit on descriptors, and only `free` of the
+/// numbers below half of the limit are unused. When these are taken, servers accept no connections:
+/// they keep the upper half for open connections. A test can take descriptors and give them back.
 class few_descriptors {
 public:
   explicit few_descriptors(size_t free) {

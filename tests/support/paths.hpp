@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-/// The paths of the files and programs that tests read and start. They are compiled into only one
-/// source. If they were flags of every test, clones of the repository could not share a compiler
-/// cache.
+/// The paths of the files and programs that tests read and start. Only one source is compiled with
+/// them. As flags of every test they would make the compilations of two clones of the repository
+/// different, and the clones could not share a compiler cache.
 namespace headrace::detail::test {
 
 /// A file or folder of examples/data, e.g. `digits/digits.csv`.

@@ -51,7 +51,7 @@ struct reading {
 
 /// Checks trainers that read one repetition together: an element is handed out at most `copies`
 /// times. If `unreported_again`, it may be handed out once more, to another trainer, for each time
-/// that it went to a trainer which perhaps did not report it.
+/// that it went to a trainer which perhaps did not report it as handed out.
 inline std::optional<violation> find_repetition(std::span<const reading> group, size_t copies = 1,
                                                 bool unreported_again = false) {
   struct one {
@@ -66,8 +66,8 @@ inline std::optional<violation> find_repetition(std::span<const reading> group, 
          &r});
   for (auto& [element, times] : of) {
     std::ranges::stable_sort(times, {}, &one::at);
-    // Each copy may be handed out once, and once more for each time that a trainer perhaps did not
-    // report. No trainer is handed an element more than `copies` times, however its reading ended.
+    // Each copy may be handed out once, and once more for each time that a trainer may not have
+    // reported it. No trainer is handed an element more than `copies` times, whatever its end.
     size_t allowed = copies;
     std::map<const reading*, size_t> to;
     for (size_t i = 0; i < times.size(); ++i) {

@@ -80,8 +80,8 @@ public:
     return {times(), std::min<uint64_t>(count(), capacity())};
   }
   /// To be called if the process was stopped when the record had `count` elements, and continued.
-  /// The elements of the step after that may have been handed out before the stop, but their time
-  /// was read after the stop. So they are given the time of the element before them.
+  /// The elements that the trainer took next have one time, which was read after the stop, but they
+  /// may have been handed out before it. So they are given the time of the element before them.
   void was_stopped_at(uint64_t count) noexcept {
     const auto all = handed_out_at();
     if (count == 0 || count >= all.size())

@@ -66,8 +66,8 @@ public:
     return accepted_.wait_for(hold, limit, [&] { return connections_ >= count; });
   }
 
-  /// From now on lets exactly `n` more bytes through in that direction, then cuts every connection,
-  /// once. The bytes are counted over all connections, including later ones.
+  /// Lets exactly `n` more bytes through in that direction, counted over all connections, including
+  /// those that begin meanwhile. Then cuts all connections; later ones are forwarded again.
   void cut_after(direction which, uint64_t n) {
     std::lock_guard hold{mutex_};
     budget_[static_cast<int>(which)] = n;
@@ -106,8 +106,8 @@ public:
     swallowing_[static_cast<int>(which)] = on;
     wake();
   }
-  /// Delays all bytes by this time, and lets at most 64 KiB through in each such time, on each
-  /// connection and in each direction. With zero, bytes pass at once.
+  /// Delays all bytes by this time, and lets at most 64 KiB through in each period of this length,
+  /// on each connection and in each direction. With zero, bytes pass at once.
   void delay(std::chrono::milliseconds by) {
     delay_ = by;
     wake();

@@ -74,8 +74,8 @@ void lease_history::apply(const split_assigner::fact& what) {
     leased(*given);
   else if (const auto* back = std::get_if<split_assigner::returned>(&what)) {
     // With `back->kept`, the splits come from a task that ends or is settled in the same group of
-    // facts. The leases of that task are removed anyway, unless readers hold rows of it, or the
-    // task leaves coordinated reads: then the following facts declare it lost.
+    // facts. Its leases are removed then, and the splits with them, unless readers hold rows of it,
+    // or it leaves coordinated reads and is declared lost next: then they are removed here.
     const bool leaves = rounds_ && std::ranges::none_of(lost_, [](const auto& entry) {
                           return entry.second.empty();
                         });
@@ -151,7 +151,7 @@ void lease_history::on(const lost& x) {
   const auto known = tasks_.find(x.task);
   if (known == tasks_.end())
     return;
-  // The receipts of the present readers show more than those of readers that left before.
+  // Receipts of the present readers will show more than `newest`, which is of readers that left.
   if (!x.readers.empty())
     known->second.newest.clear();
   // The account that the task would have sent is lost with the task.
@@ -225,8 +225,8 @@ void lease_history::on(const unheard& x) {
     if (lives)
       of.untold = std::max(of.untold, x.version);
     // The rows that the reader held go to others, or, if the task is lost, are lost: so rows before
-    // the newest ones may be missing. In coordinated reads the job counts them as elements, so they
-    // matter here only while the task lives and if splits can be read again.
+    // the newest ones may be missing. In coordinated reads the job counts the lost rows as
+    // elements, so they matter here only while the task lives and if splits can be read again.
     of.out_of_order |= !rounds_ || (lives && rows_.apart);
   }
   for (auto& [id, waits] : lost_) waits.erase(x.who);

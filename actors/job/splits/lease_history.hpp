@@ -61,11 +61,11 @@ public:
   /// for a lost task it is unknown which rows reached the reader.
   struct unheard {
     consumer_id who;
-    uint64_t version = 0; ///< the first version of the TaskReaders that does not name the reader
+    uint64_t version = 0; ///< the first version of the list TaskReaders without the reader
     friend bool operator==(const unheard&, const unheard&) = default;
   };
-  /// A task sent its account. It covers all readers that were gone at that version of the
-  /// TaskReaders.
+  /// A task sent its account, which covers all readers that were gone at that version of the list
+  /// of readers that the job sends to the task (TaskReaders).
   struct given {
     task_id task;
     uint64_t version = 0;
@@ -175,7 +175,7 @@ private:
     /// Rows that come before the newest rows of the readers may be missing.
     bool out_of_order = false;
     uint64_t given_back = 0; ///< rows that readers gave back
-    uint64_t untold = 0;     ///< not zero: the task still has to send an account for this version
+    uint64_t untold = 0;     ///< not 0: an account for this version of TaskReaders is still to come
     uint64_t lost_elements = 0; ///< elements that were lost with readers, as the task reported
     /// Under at_least_once: the number of splits that were removed to bound the memory.
     uint64_t forgotten = 0;

@@ -196,7 +196,7 @@ std::vector<split_assigner::leased_to> split_assigner::decide(const lease_reques
   const auto& returned = pass->second.returned;
   const auto already = given.find(wanted.source);
   const auto told = already != given.end() ? already->second : 0;
-  // The task has closed the pass for all sources of the group, or the source is in no group.
+  // Ranges that this source was not sent were dropped: the task has closed the pass for the group.
   if (told < dropped)
     return over();
   for (auto at = told - dropped; at < ranges.size() && out.size() < most; ++at) {
@@ -210,8 +210,8 @@ std::vector<split_assigner::leased_to> split_assigner::decide(const lease_reques
   }
   if (!out.empty())
     return out;
-  // The last range passes the end of the pass, so some sources of the group may have been sent more
-  // splits of it than others: splits after it would not match.
+  // The last range goes beyond the end of the pass, so some sources of the group may have been sent
+  // more of its splits than other sources: the next splits of these sources would not match.
   if (total && end > *total)
     return over();
   if (!returned.empty()) {

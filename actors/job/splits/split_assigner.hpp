@@ -124,10 +124,10 @@ public:
   /// The fact that follows from the content of a request; nullopt: the request contains nothing
   /// new.
   std::optional<fact> note(const lease_request& wanted) const;
-  /// Returns the answer to a request: a piece or the end of the pass, and further pieces for the
-  /// following questions. Empty: the question must wait until something changes. `beside`: tasks
-  /// for whose unread splits the answer need not wait (see waiting_leases). To be called after
-  /// `note`.
+  /// Returns the answer to a request: a piece (a range of splits) or the end of the pass, and
+  /// further pieces for the following questions. Empty: the question must wait until something
+  /// changes. `beside`: tasks for whose unread splits the answer need not wait (see
+  /// waiting_leases). To be called after `note`.
   std::vector<leased_to> decide(const lease_request& wanted, const std::set<task_id>& beside,
                                 time_point now) const;
   /// True if the answer is a repeated one: as a fact it changes nothing.
@@ -140,7 +140,7 @@ public:
   /// The facts that follow when a task closes a pass. There are none when it closes the pass a
   /// second time.
   std::vector<fact> close(task_id task, const unread_splits& unread) const;
-  /// The splits of the pass that a task has not begun. @pre the task has sent no later question
+  /// The splits of the pass that a task has not begun. @pre it sent no question after `unread`
   std::vector<returned> give_back(task_id task, const unread_splits& unread) const;
   /// The splits that a leaving task gives back, also those of answers that have not reached it.
   std::vector<returned> leave(task_id task, const unread_splits& unread) const;

@@ -12,8 +12,8 @@ void write_run(schema::SplitRun::Builder out, const split_run& what);
 split_run read_run(schema::SplitRun::Reader in);
 
 void write_receipt(schema::SplitReceipt::Builder out, const split_receipt& what);
-/// A receipt that has more than `most_receipt_runs` runs, or runs that cannot be read, is read as a
-/// receipt of unknown splits.
+/// If a receipt has more than `most_receipt_runs` runs, or runs that cannot be read, the result has
+/// none, and a `from_pass` of UINT64_MAX: for no pass is it known which splits were reached.
 split_receipt read_receipt(schema::SplitReceipt::Reader in);
 
 void write_receipts(capnp::List<schema::SplitReceipt>::Builder out,

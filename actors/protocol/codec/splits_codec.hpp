@@ -11,8 +11,8 @@ void write_unread_splits(schema::UnreadSplits::Builder out, const unread_splits&
 unread_splits read_unread_splits(schema::UnreadSplits::Reader in);
 
 void write_done(capnp::List<schema::SplitsDone>::Builder out, const std::vector<splits_done>& what);
-/// A kind of position that this build does not define is read as no position, so that fewer splits
-/// count as done.
+/// If an entry describes its done splits in a form that this build does not define, no split of the
+/// entry's pass counts as done (`splits_done::split` is unset).
 std::vector<splits_done> read_done(capnp::List<schema::SplitsDone>::Reader in);
 
 void write_listing(schema::SplitListing::Builder out, const split_listing& what, bool with_entries);

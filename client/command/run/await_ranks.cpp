@@ -46,7 +46,7 @@ status await_ranks(run_process& self, time_point until) {
                                    self.options.rank.rank, self.directory.file(), one_each));
     missing = missing_at_begin(*now, self.options.rank, self.options.workers,
                                records ? &*records : nullptr);
-    // If the nodes of the run start no workers, processes without a command have to add them.
+    // If all ranks have come and no worker lives, processes without a command have to add workers.
     helpless = self.by_directory() && missing.ranks.empty()
                && std::ranges::none_of(now->workers, &worker_status::alive);
     return missing.ranks.empty() && !helpless;

@@ -7,8 +7,8 @@
 namespace headrace::detail::command {
 
 /// To be called in all processes except that of rank 0. Waits until the dispatcher of rank 0
-/// answers, and sets `service`, `local` and, if there is a directory, `token`. If the process has
-/// no rank, sets `directory` to that of the run to which the process adds its workers.
+/// answers. Sets in `self` the dispatcher's address (`service`, `local`) and, if the run has a
+/// directory, the run's `token`; if the process has no rank, also the `directory` of the run.
 status find_service(run_process& self, time_point until);
 
 } // namespace headrace::detail::command

@@ -8,8 +8,8 @@ namespace {
 
 /// Arrivals of the same signal within this time count as one signal.
 constexpr auto together = std::chrono::seconds{1};
-/// The time after the first arrival of a signal in which the `signal_witness` may report that the
-/// command has received the signal, too. After it, a signal that was not reported is passed on.
+/// For this time after a signal's first arrival, the `signal_witness` may report that the command
+/// has received the signal, too. If it reports nothing in that time, the signal is passed on.
 constexpr auto until_passed = std::chrono::milliseconds{250};
 
 } // namespace

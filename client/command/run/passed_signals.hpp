@@ -15,7 +15,7 @@ class passed_signals {
 public:
   enum class place {
     ours,      ///< a process of the run received the signal
-    beside_it, ///< the `signal_witness` received it, so the command has received it, too
+    beside_it, ///< the `signal_witness`, in the command's group, received it: so did the command
   };
 
   /// @pre `at` is not before the time in an earlier call

@@ -8,8 +8,8 @@
 
 namespace headrace::detail::command {
 
-/// Records in the directory that this process has its rank; returns an error if another process has
-/// that rank. Like the functions below, it does nothing if there is no rank or no directory.
+/// Records in the run's directory that this process has its rank; fails if another process has the
+/// rank. This and the functions below do nothing if the process has no rank or no directory.
 status claim_rank(const run_process& self);
 /// Records the progress of the rank. An error is printed.
 void note_rank(const run_process& self, const std::string& state);

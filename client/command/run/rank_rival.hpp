@@ -7,8 +7,8 @@
 
 namespace headrace::detail::command {
 
-/// The rival of this process in a status (`rival_of`). There is none if the processes meet in a
-/// directory: there, a second process with the same rank is found by the records of the ranks.
+/// The rival, another process with the same rank, as found by its workers in the status `now`
+/// (`rival_of`). None if the processes meet in a directory: there, the records show such a process.
 rival rival_in(const run_process& self, const service_status& now);
 /// The error for a process whose rank is also that of the rival `by`.
 status rank_is_taken(const run_process& self, const rival& by);

@@ -275,7 +275,7 @@ void run_directory::remove(int size, const std::string& token) const {
 }
 
 void run_directory::dispute(const std::string& token) const {
-  // If the note cannot be written, the caller still returns an error.
+  // A failed write is ignored: the callers return the error about the two runs in any case.
   (void)write_whole(fmt::format("{}.{}", file_, conflict), json{{"token", token}}.dump() + "\n",
                     token, placing::replace);
 }

@@ -38,9 +38,9 @@ public:
   /// `job`: separates the runs of several jobs; may be empty.
   run_directory(std::string path, const std::string& job);
 
-  /// Records the service; creates the directory. `replaced`: the token of a recorded service that
-  /// has ended; empty: none was recorded. `already_exists`: another run has recorded its service
-  /// first.
+  /// Records the service `what`; creates the directory if it is missing. `replaced`: the token in
+  /// the record of an ended service, which is replaced; empty: there was no record. The error
+  /// `already_exists`: another run has recorded its service first.
   status publish(const run_service& what, const std::string& replaced) const;
   /// The recorded service; unset: none is recorded yet.
   result<std::optional<run_service>> service() const;

@@ -23,8 +23,8 @@ std::string host_name();
 /// `run_command`, `end_rank`.
 struct run_process {
   /// `process`: a random number that identifies this process and its guarding parent together (see
-  /// `run_guarded`). `signals`: the descriptor that `run_guarded` passes to its body. `options`
-  /// must outlive the object.
+  /// `run_guarded`). `signals`: the descriptor from which the signals to the guarding parent are
+  /// read. `options` must outlive the object.
   run_process(const run_options& options, std::string process, int signals);
 
   /// True unless the process only runs workers.

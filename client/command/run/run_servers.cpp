@@ -169,7 +169,7 @@ void run_servers::reap() {
     without_dispatcher_ = without_dispatcher_ || x.name == "dispatcher";
     std::fprintf(stderr, "headrace run: %s\n", text.c_str());
   }
-  // Orphans of the command become children of this process, and are reaped here.
+  // This process adopts and reaps the descendants of the command whose parents have ended.
   siginfo_t info{};
   while (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
     const auto pid = info.si_pid;

@@ -20,7 +20,7 @@ namespace headrace::detail::command {
 /// use the object.
 class run_servers {
 public:
-  /// `signals`: the descriptor that `run_guarded` passes to its body.
+  /// `signals`: the descriptor from which the signals to the guarding parent can be read.
   explicit run_servers(int signals);
   ~run_servers();
   run_servers(const run_servers&) = delete;

@@ -23,8 +23,8 @@ namespace {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent)
     ::_exit(1);
-  // The witness gets a name other than that of the program. Otherwise a signal to all processes
-  // with the program's name would reach the witness, but not the command.
+  // The witness gets a name other than the program's. Otherwise it would receive signals to all
+  // processes of that name (`killall`), and they would count as signals that the command received.
   ::prctl(PR_SET_NAME, "run-signals");
   ::dup2(out, kept);
   ::syscall(SYS_close_range, kept + 1U, UINT_MAX, 0U);

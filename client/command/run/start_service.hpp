@@ -6,9 +6,9 @@
 
 namespace headrace::detail::command {
 
-/// To be called in the process of rank 0. Starts the dispatcher of the run, records its address in
-/// the directory if there is one, and sets `service`, `local` and `token`. The error
-/// `already_exists` means that another run has a service in that directory or at that address.
+/// To be called in the process of rank 0. Starts the run's dispatcher, records its address in the
+/// run's directory if there is one, and sets in `self` the addresses (`service`, `local`) and the
+/// `token`. `already_exists`: another run has a service in that directory or at that address.
 status start_service(run_process& self, time_point until);
 
 } // namespace headrace::detail::command

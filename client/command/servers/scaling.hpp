@@ -16,8 +16,8 @@ namespace headrace::detail::command {
 /// destructor ends the whole service.
 class scaling {
 public:
-  /// `running`: the number of workers at the beginning, which are numbered from 0. `status` may
-  /// block. `of` must outlive this object.
+  /// `running`: the number of workers at the beginning, which are numbered from 0. `status` is
+  /// called to request the service's status, and may block. `of` must outlive this object.
   scaling(local_cluster& of, uint32_t running, worker_demand::options within,
           status_watch::question status, logger log);
   ~scaling();

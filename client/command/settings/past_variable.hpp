@@ -6,10 +6,10 @@
 
 namespace headrace::detail::command {
 
-/// The environment variable with the past of a process, as `NAME=value`. It is set by the process
-/// that restarts that process.
+/// An environment variable, as `NAME=value`, by which the parent of a restarted process passes
+/// `past` to that process: the number of restarts, and how the previous process ended.
 std::string past_variable(const process_past& past);
-/// The past of this process, as read from that variable; a default value if it is not set.
+/// Reads that variable in this process. If the variable is not set, the result has no restarts.
 process_past past_of_this_process();
 
 } // namespace headrace::detail::command

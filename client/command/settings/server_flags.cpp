@@ -20,8 +20,8 @@
 namespace headrace::detail::command {
 namespace {
 
-/// The lives of a process that does not run under `run_under_parent`. The past is read from the
-/// environment, because another process may restart this one and set it there. No ports are stored.
+/// For a process that does not run under `run_under_parent`. Its earlier lives are read from the
+/// environment, where a process that restarts this one describes them. No ports are stored.
 class only_life final : public process_lives {
 public:
   process_past past() const override { return past_of_this_process(); }

@@ -36,8 +36,8 @@ function_finder functions_of(const std::vector<std::string>& plugins);
 /// corresponds to the reason. `name`: the name of the command, for the message.
 std::function<void(const status&)> end_process_as(std::string name);
 
-/// Adds to a server's options those that depend on its process: the log, the past, and the callback
-/// for a server that cannot continue.
+/// Adds to a server's options those that depend on its process: the log, the record of the earlier
+/// processes that it replaces (`past`), and the callback for a server that cannot continue.
 template <class Options>
 Options in_process(Options given, const std::string& name, const process_lives& lives,
                    const logger& log) {
@@ -70,7 +70,7 @@ running with_web_port(running started, const server_settings& given, const proce
                       monitor::monitored what, const logger& log);
 
 /// Runs a server until SIGTERM or SIGINT, under a parent process that restarts it unless
-/// `no_restart` is set. `start` is called in the server's process, with the past of the server.
+/// `no_restart` is set. `start` is called in the server's process, with data on its earlier lives.
 /// Prints `NAME listening on HOST:PORT` as the first line of output. Returns the exit code.
 int serve(const std::string& name, const process_flags& flags,
           const std::function<running(const process_lives&, const logger&)>& start);

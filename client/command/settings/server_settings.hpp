@@ -29,7 +29,7 @@ struct process_flags {
   log_options log;
   std::string port_file;
   bool no_restart = false;
-  /// The time from a signal to stop to the end of the process, even if a thread blocks.
+  /// The time after a signal to stop at which the process is ended even if a thread still blocks.
   duration stop_budget = std::chrono::milliseconds{900};
 };
 

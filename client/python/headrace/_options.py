@@ -306,7 +306,7 @@ def check(options: Any) -> Options:
 
 def measured(options: Options) -> tuple[Any, str, bool] | None:
     """The measurements of a dataset with these options: their destination, the prefix of names, and whether all
-    operators are measured.
+    operators are measured. None: nothing is measured.
     """
     stats = options.experimental_stats
     return None if stats.aggregator is None else (stats.aggregator._all, stats.prefix or "", bool(stats.latency_all_edges))

@@ -15,8 +15,8 @@ import numpy as np
 from . import _core
 from .errors import OperatorNotAllowedInGraphError, OpError
 
-#: The file of the functions that replace Python's ``len``, ``int`` and others. If one of these calls Python's
-#: function and that function fails, the error is treated as an error of the user's call.
+#: The file of the functions that traced functions call in place of Python's ``len``, ``int`` and others. They may call
+#: Python's own function. If that function fails, its error is treated as if the user's function had called it.
 _FOR_PYTHONS = os.path.join("_control_flow", "python_functions.py")
 _OURS = (os.path.dirname(__file__), os.path.dirname(np.__file__), "<frozen ")
 _STANDARD = tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib"))

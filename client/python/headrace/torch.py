@@ -189,7 +189,7 @@ class IterableDataset(torch.utils.data.IterableDataset):
         while True:
             own = before == 0
             before = consumers - 1 if own else before - 1  # also if the element fails
-            # `state_dict` describes the newest iteration, so older iterations do not change the count.
+            # `state_dict` describes the newest iteration, so an older iteration must not change `_before`.
             if self._at is at:
                 self._before = before
             try:
@@ -246,6 +246,6 @@ class IterableDataset(torch.utils.data.IterableDataset):
         if "before" in state:
             self._loaded["before"] = int(state["before"])
         self._epochs.next = self._loaded["epoch"]
-        # From now on `state_dict` does not describe an iteration that the program has left.
+        # `state_dict` must no longer describe the position of the iteration that was the newest until now.
         self._at = None
         self._elsewhere = False

@@ -93,8 +93,8 @@ void find_parameters(const expr_node& x, scopes& out, std::unordered_set<const v
   for (const auto& input : x.inputs) find_parameters(*input, out, seen);
 }
 
-/// Collects the scopes of functions: in `used` the functions whose parameters the graph uses, and
-/// in `bound` the functions that are part of the graph.
+/// Collects functions, each as its `scope`, which identifies it: in `used` the functions whose
+/// parameters the graph uses, and in `bound` the functions that are part of the graph.
 void find_scopes(const dataset_node& x, scopes& used, scopes& bound,
                  std::unordered_set<const void*>& seen) {
   if (!seen.insert(&x).second)

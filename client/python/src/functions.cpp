@@ -42,7 +42,7 @@ bool is_static(const expr_ptr& x, std::unordered_set<const expr_node*>& seen) {
   }
 }
 
-/// True if `x` is the same for all elements: it uses no parameter, loop variable, row seed or file.
+/// True if `x` is equal for all elements: it uses no parameter, loop variable, random seed or file.
 bool is_static(const expr_ptr& x) {
   std::unordered_set<const expr_node*> seen;
   return is_static(x, seen);

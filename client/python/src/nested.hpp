@@ -35,7 +35,7 @@ tensor_spec tensor_spec_from_python(nb::handle spec);
 nb::object to_python(const shape& dims);
 shape shape_from_python(nb::handle dims);
 
-/// An element's spec as a nest, whose leaves are results of `leaf(dtype name, dims, nesting)`.
+/// `spec` as tuples and dicts; each `tensor_spec` in it becomes `leaf(dtype name, dims, nesting)`.
 nb::object to_python(const element_spec& spec, const nb::callable& leaf);
 
 } // namespace headrace::detail::python

@@ -16,8 +16,8 @@ namespace headrace::detail::python {
 /// names. It may be called and destroyed without the GIL.
 function_finder python_functions(nb::object pool = nb::none());
 
-/// The programs of the Python functions that a graph calls, including calls in datasets that
-/// functions of the graph make.
+/// The programs (shipped forms) of the Python functions that a graph calls, including calls in
+/// datasets that functions of the graph make.
 std::set<std::string> python_programs(const dataset_node& graph);
 
 } // namespace headrace::detail::python

@@ -13,9 +13,9 @@
 
 namespace headrace::detail::python {
 
-/// State shared by the trainer's thread and the thread that runs the iterator. Only one of the two
-/// uses the iterator: while `asked` is true, the thread that runs it, otherwise the trainer's. The
-/// thread that runs it opens it, unless it was opened before, and destroys it after `close`.
+/// State shared by the trainer's thread and a second thread, which runs the iterator. Only one of
+/// the two uses the iterator: the second thread while `asked` is true, else the trainer's. The
+/// second thread opens the iterator, unless it is open already, and destroys it after `close`.
 struct reading::shared : std::enable_shared_from_this<shared> {
   dataset_ptr graph;
   iterate_options options;
@@ -299,8 +299,8 @@ void reading::work(const std::shared_ptr<shared>& s) {
   s->changed.notify_all();
 }
 
-/// Requests one element from the thread and waits for it; false at the end. If the iteration only
-/// waits for a service, the thread opens it and takes no element: then the result is true.
+/// Requests one element from the thread that runs the iterator, and waits for it; false at the end.
+/// If a service gives all elements, the thread only opens the iterator; then the result is true.
 bool reading::fetch() {
   if (!asked_) {
     {
@@ -326,8 +326,8 @@ bool reading::fetch() {
 
 /// Waits on the caller's thread for the next element from the service; false at the end.
 ///
-/// The element is taken while the GIL is held: other threads may keep the GIL for long, and an
-/// element that was taken counts as handed out soon, although `next` has not returned it.
+/// The element is taken only when this thread has the GIL again: other threads may keep the GIL for
+/// long, and in that time a taken element would count as handed out before `next` returned it.
 bool reading::await_service(const status*& failed) {
   // A signal does not end the wait of the engine, so signals are checked between short waits.
   constexpr auto look_every = 50ms;
@@ -443,8 +443,8 @@ nb::object reading::next() {
   if (open && shared_->from->take(at_, failed))
     return give(at_, failed);
   const bool at_service = open && shared_->from->only_waits();
-  // This call may throw, so it comes before an element is taken. It may also run Python code, and
-  // another thread may close the iteration meanwhile.
+  // This call comes before an element is taken, because it may throw, and the element would be
+  // lost. It may also run Python code, in which another thread may close the iteration.
   give_warnings();
   bool came = at_service || fetch();
   // If `fetch` has returned true and no element, the caller's thread waits for the service.

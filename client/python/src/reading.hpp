@@ -34,7 +34,7 @@ public:
   nb::bytes save();
   /// Moves to the position in `record`, which `save` returned for an equal dataset.
   void restore(const buffer& record);
-  /// From now on, strings of elements are bytes that are also equal to str. Before, they are bytes.
+  /// From now on, strings of elements are bytes that compare equal to a str, too (`string_value`).
   void give_string_values() { writer_.give_strings(strings_as::values); }
   /// The number of error rows that `ignore_errors` has left out.
   uint64_t ignored() const;

@@ -18,7 +18,7 @@ counters_of counters_in(nb::handle measured, const dataset& graph) {
 void bind_statistics(nb::module_& m) {
   nb::class_<statistics>(m, "Statistics")
     .def(nb::new_([] { return std::make_shared<statistics>(); }))
-    // A dict that has for each tag (count, sum, sum of squares, least, most, {limit: count}).
+    // A dict by tag: (count, sum, sum of squares, least, most, {upper limit of a bucket: count}).
     .def("summary", [](const statistics& x) {
       nb::dict out;
       for (const auto& [tag, values] : x.summary())

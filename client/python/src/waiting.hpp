@@ -115,8 +115,8 @@ inline duration seconds(double x) {
 }
 
 /// To be called when the interpreter is about to end. Afterwards `stay_out_if_leaving` returns only
-/// on the main thread. Another thread that took the GIL then would be ended by Python, which would
-/// unwind the thread's stack.
+/// on the main thread. If another thread took the GIL then, Python would end that thread by
+/// unwinding its stack, and the first noexcept function on that stack would abort the process.
 void leave() noexcept;
 /// Returns at once before `leave` and on the main thread; otherwise blocks for ever. To be called
 /// before a thread that has released the GIL takes it again.
@@ -131,9 +131,9 @@ private:
   nb::gil_scoped_release others_;
 };
 
-/// Allows a thread of the engine to run Python: holds the GIL while the object exists. The exit of
-/// the interpreter waits until all visits have ended. If a thread took the GIL after the exit had
-/// begun, Python would end that thread by unwinding its stack.
+/// Allows a thread of the engine to run Python: holds the GIL while the object exists. Before the
+/// interpreter exits, it waits for all visits: if a thread took the GIL during the exit, Python
+/// would unwind the thread's stack, and a noexcept function on that stack would abort the process.
 class visit {
 public:
   visit();

@@ -21,8 +21,8 @@ bool starts_bands(const program::plan& plan, const program::plan::step& step) {
   return node.op == expr_op::resize_image && node.attrs.text != "nearest"
          && node.spec.dims.is_static()
          && node.spec.dims.rank() == 3
-         // A resize to images of one line is not joined with passes: a fused pass over such images
-         // may also compute values of the same shape that do not depend on an image.
+         // Images of one line are excluded: a pass over these may also compute values of the same
+         // shape that do not depend on the image, and must not be missing if the resize fails.
          && node.spec.dims[0] > 1;
 }
 
@@ -88,8 +88,8 @@ private:
            && std::ranges::all_of(step.nodes,
                                   [&](size_t i) {
                                     const auto& item = plan_.items[i];
-                                    // A `where` cannot join, because its condition also decides
-                                    // which rows fail.
+                                    // A `where` cannot join: its condition decides in each row
+                                    // which operand's error counts; in bands, all errors count.
                                     return !item.uniform && item.node->spec.dims == image
                                            && item.node->op != expr_op::where;
                                   })

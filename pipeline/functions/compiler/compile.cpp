@@ -221,15 +221,15 @@ private:
       }
       // Some values are computed for all rows: constants; the results of elementwise functions,
       // which cost less than finding the rows; uniform values, which have one row for all rows; and
-      // the features of one parse, which are read together, wherever each is used. A uniform loop
-      // can be skipped, because it might not end.
+      // the features that one call parses together, wherever each is used. A uniform loop keeps its
+      // guards: if no row needs its value, it must not run, because it might never end.
       if (item.what == kind::constant || item.what == kind::fused || item.what == kind::parse
           || (item.uniform && item.what != kind::loop))
         item.guards.clear();
     }
   }
 
-  /// A key that is equal for all results of one loop, and for all features of one parse.
+  /// A key that is equal for all results of one loop, and for all features that one call parses.
   std::string key_of_all_results(const program::plan::item& item) const {
     auto whole = *item.node;
     whole.attrs.index = 0;
@@ -238,8 +238,8 @@ private:
   }
 
   /// Gives all results of a loop the guards that they have in common. The results are computed
-  /// together, so a row is skipped only if no result needs it. With equal guards the results have
-  /// equal levels, so that no result is read before the loop has run.
+  /// together, so a row is skipped only if no result needs it. Equal guards also give them one
+  /// place in the order of the steps (see `level`), so no result is read before the loop has run.
   void guard_loops() {
     std::map<std::string, std::vector<size_t>> loops;
     for (size_t i = 0; i < plan_.items.size(); ++i)
@@ -262,11 +262,11 @@ private:
            && a.node->spec.dims == b.node->spec.dims && a.node->spec.dims.has_rank()
            && !is_checked(*a.node) && !is_checked(*b.node);
   }
-  /// Computes levels and groups; the fused items of a group become one pass. The level of an item
-  /// is the lowest one that is higher than the levels of its guards and of the inputs with which it
-  /// cannot share a pass, and not lower than the levels of its other inputs. All items of a group
-  /// have one level, so no item depends on another item of the group through an item outside of the
-  /// group.
+  /// Computes levels (items of lower levels are computed first) and groups (the fused items of a
+  /// group become one pass). The level of an item is the lowest one that is higher than the levels
+  /// of its guards and of the inputs with which it cannot share a pass, and not lower than the
+  /// levels of its other inputs. All items of a group have one level, so no item depends on another
+  /// item of the group through an item outside of the group, which would have a higher level.
   void level() {
     levels_.resize(plan_.items.size());
     group_.resize(plan_.items.size());
@@ -381,7 +381,7 @@ private:
     std::vector<size_t> last(plan_.items.size(), plan_.steps.size());
     for (size_t s = 0; s < plan_.steps.size(); ++s)
       for (auto i : plan_.steps[s].inputs) last[i] = s;
-    // Guards need not be counted: the `cond` itself, which comes later, reads its condition, too.
+    // Guards are not counted as reads of their conditions: the `cond`, a later step, is counted.
     for (auto i : plan_.results) last[i] = plan_.steps.size();
     for (size_t i = 0; i < last.size(); ++i)
       if (last[i] < plan_.steps.size() && plan_.items[i].what != kind::constant)

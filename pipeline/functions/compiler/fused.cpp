@@ -192,8 +192,8 @@ std::vector<column> fused_pass::run(const op_call& call) const {
   state.tile = std::max<size_t>(1, std::min(tile_bytes / widest_, total));
   for (size_t i = 0; i < inputs_; ++i) {
     state.readers.emplace_back(to, i, *call.inputs[i].data);
-    // If a tile consists of whole periods of an input, the values of the input are the same in all
-    // tiles.
+    // If the values of an input repeat with a period, the tile is cut to whole periods: then all
+    // tiles have the same values of this input, and these are loaded once.
     if (const auto period = static_cast<size_t>(state.readers[i].period());
         period > 1 && period <= state.tile && state.tile < total)
       state.tile -= state.tile % period;

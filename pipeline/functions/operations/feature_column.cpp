@@ -9,8 +9,8 @@ namespace headrace::detail {
 
 namespace {
 
-// message Feature { oneof kind { BytesList bytes_list = 1; FloatList float_list = 2;
-// Int64List int64_list = 3; } } and each list { repeated value = 1 }.
+// The protobuf message Feature has one of these fields: 1, a BytesList; 2, a FloatList; 3, an
+// Int64List. Each of these lists is a message whose repeated field 1 has the values.
 using reader = protozero::pbf_reader;
 constexpr auto delimited = protozero::pbf_wire_type::length_delimited;
 

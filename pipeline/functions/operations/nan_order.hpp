@@ -11,8 +11,8 @@ namespace headrace::detail {
 /// kernel of `top_k`, which TensorFlow also uses to sort. NaN is neither before nor after any
 /// value, so the order depends on the algorithm. Like the kernel, this class orders all places by a
 /// sort, and then sorts each run of equal values by place. If only some of the places are needed,
-/// it finds them with a heap, and a single one by a search. `before(i, j)` is true if the value of
-/// place `i` is before the value of place `j`, and `before.equal(i, j)` if the two are equal.
+/// the class finds these with a heap, and a single place by a search. `before(i, j)`: the value of
+/// place `i` is before the value of place `j`; `before.equal(i, j)`: the two values are equal.
 template <class Before>
 class nan_order {
 public:

@@ -145,8 +145,8 @@ result<tensor_spec> infer_tile(const library_operands& in) {
   return tensor_spec{in[0].type, shape{std::move(out)}};
 }
 
-/// Tiles the part of a row that begins at value `first` and has the extents `dims`, and appends the
-/// result.
+/// Repeats the part of a row that begins at value `first` and has the extents `dims`, along each of
+/// its axes as often as `multiples` states, and appends the result.
 void append_tiled(column_builder& out, const column& from, std::span<const int64_t> dims,
                   std::span<const int64_t> multiples, std::span<const int64_t> strides,
                   int64_t first) {

@@ -16,12 +16,12 @@ namespace {
 //
 // Inputs: the file; if only a part of the image is decoded, also one or two vectors of three
 // integers, as for `slice`: the place where the part begins, and its extents if these are computed.
-// `attrs.text`: jpeg, png, or any; `attrs.dims`: the channels (0: as in the file) and the ratio,
-// for a part followed by its three extents (-1: the rest of the axis); `attrs.flag`: true if the
-// result is only the extents of the image, as `shape_of` returns them; `attrs.axes`: empty, or the
-// least height and width to which the extents of a JPEG may be divided; `attrs.index`: 1 for the
-// fast transform. The dtype of pixels is uint8; for png and any it may also be uint16, and for any
-// it may also be float32 in [0, 1].
+// `attrs.text`: jpeg, png, or any; `attrs.dims`: the channels (0: as in the file), the ratio, and
+// for a part its three extents (-1: the rest of the axis); `attrs.flag`: true if the result is only
+// the extents of the image, as `shape_of` returns them; `attrs.axes`: empty, or a height and width:
+// each JPEG then gets the largest ratio that leaves it at least these extents; `attrs.index`: 1 for
+// the fast transform. The dtype of pixels is uint8; for png and any it may also be uint16, and for
+// any it may also be float32 in [0, 1].
 
 status check_part(const library_operands& in) {
   if (in.attrs.dims.size() != 5)
@@ -241,7 +241,7 @@ status decode_lines(const op_call& call, size_t r,
     HEADRACE_TRY(check_jpeg_channels(call));
     HEADRACE_ASSIGN(const auto ratio, ratio_of(bytes, call));
     HEADRACE_ASSIGN(const auto part, lines_of(bytes, call, r, ratio));
-    // If this fails, the whole image is decoded, because that gives a better error for the file.
+    // If decoding the part fails, the whole image is decoded, because its error tells users more.
     if (part && decode_jpeg_lines(bytes, ratio, is_fast(call), *part, begin(part->size)).ok())
       return {};
   }

@@ -11,9 +11,9 @@ namespace headrace::detail {
 
 namespace {
 
-// tf.train.Example: message Example { Features features = 1; }
-// message Features { map<string, Feature> feature = 1; }
-// tf.train.SequenceExample: message SequenceExample { Features context = 1; FeatureLists
+// The protobuf messages that are parsed here, in protobuf's notation. For tf.train.Example: message
+// Example { Features features = 1; } message Features { map<string, Feature> feature = 1; }
+// For tf.train.SequenceExample: message SequenceExample { Features context = 1; FeatureLists
 // feature_lists = 2; } message FeatureLists { map<string, FeatureList> feature_list = 1; }
 // message FeatureList { repeated Feature feature = 1; }
 using reader = protozero::pbf_reader;

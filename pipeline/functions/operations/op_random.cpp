@@ -295,7 +295,7 @@ column run_bits(const op_call& call) {
   });
 }
 
-/// The seeds are a column of the block that is the function's argument: see row_seeds.hpp.
+/// Seeds are read from a column of the block (row_seeds.hpp); no plan calls `run_row_seed`.
 result<tensor_spec> infer_row_seed(const library_operands&) {
   return tensor_spec{dtype::int64, {2}};
 }

@@ -7,8 +7,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// A row as `outer` runs of `n` by `inner` values, where `n` is the product of the reduced extents.
-/// A row has this form only if the reduced axes are adjacent.
+/// A row as an array [outer, n, inner], where `n` is the product of the reduced extents. A row has
+/// this form only if the reduced axes are adjacent.
 struct extents {
   size_t outer = 1, n = 1, inner = 1;
 };

@@ -58,7 +58,7 @@ std::string written_tensor(const column& in, size_t row) {
   std::string out;
   protozero::pbf_writer tensor{out};
   tensor.add_enum(1, static_cast<int32_t>(proto_type_of(in.type()).number));
-  // The messages are written as bytes, because nested writers would leave out empty messages.
+  // Nested writers would leave out empty messages (extents of 0), so messages are made as bytes.
   std::string dims;
   protozero::pbf_writer to_dims{dims};
   const auto of_row = in.shape_of(row);

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-/// Functions that several files of operations use. The functions `run_*` are
-/// `library_function::run` of functions that other files describe.
+/// Functions that several files of operations use. Each function `run_*` is the member `run` of a
+/// `library_function` that another file than its own defines.
 namespace headrace::detail {
 
 column run_compare(const op_call& call); ///< for strings

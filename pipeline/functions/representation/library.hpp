@@ -47,7 +47,7 @@ const library_function* find_library_function(expr_op op) noexcept;
 /// The result's spec, or an error about the inputs or attributes (without the function's name).
 result<tensor_spec> infer(expr_op op, const std::vector<expr_ptr>& inputs, const expr_attrs& attrs,
                           dtype type);
-/// The shape of the result of `of` for inputs of these shapes, with the dtypes of its own inputs.
+/// The shape that the result of `of` would have if the inputs of `of` had the shapes `inputs`.
 result<shape> result_shape(const expr_node& of, std::span<const shape> inputs);
 
 // -- the groups of functions, each in its own file -----------------------------

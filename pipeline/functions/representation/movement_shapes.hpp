@@ -6,7 +6,7 @@
 #include <span>
 
 /// The shapes of the results of functions that only move values. Extents of the inputs may be
-/// unknown, as for a `shape_rule`.
+/// unknown; then the extents of the result that depend on these are unknown, too.
 namespace headrace::detail::movement {
 
 result<shape> reshape(const expr_attrs& attrs, const shape& in);

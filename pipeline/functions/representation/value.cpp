@@ -90,7 +90,7 @@ void column_builder::set_rank_of_nothing(size_t rank) {
     starts_.push_back(*first_.elements() * static_cast<int64_t>(r));
     for (size_t i = 0; i < rank; ++i) dims_.push_back(int64_t{0});
   }
-  // What was added to the current row comes after the values of these rows.
+  // The values that the current row has so far are moved behind the zeros of the earlier rows.
   auto& added = type_ == dtype::string ? borders_ : values_;
   const auto skipped = type_ == dtype::string ? (before + 1) * sizeof(int64_t) : before * size_;
   const std::vector<std::byte> current{added.data() + skipped, added.data() + added.size()};

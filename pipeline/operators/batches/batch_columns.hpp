@@ -22,13 +22,13 @@ private:
   std::vector<status> why_;
 };
 
-/// Makes one row of every `size` rows, along a new first axis; no values are copied. A batch with a
-/// error row becomes an error row with the first error; so does a batch whose rows have different
-/// shapes. A batch has the origin of its last row. @pre `size` divides `rows.rows`
+/// Makes one row, a batch, of every `size` rows, along a new first axis; copies no values. If a
+/// batch has error rows, it becomes an error row with their first error; if its rows have different
+/// shapes, it also becomes one. A batch has its last row's origin. @pre `size` divides `rows.rows`
 block batch_rows(const block& rows, size_t size);
 
-/// The column that `batch_rows` makes of the column `rows`. Adds batches to `failed` whose rows
-/// have different shapes; `index` is the number of the column in their errors.
+/// The column that `batch_rows` makes of the column `rows`. Adds to `failed` the batches whose rows
+/// have different shapes; the errors of these batches contain `index`, the number of the column.
 column batch_column(const column& rows, size_t index, size_t size, failed_batches& failed);
 
 /// The result of `batch_rows` without its columns: the number of batches, errors and origins.

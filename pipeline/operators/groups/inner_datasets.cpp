@@ -10,8 +10,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// The operator that the user's program called. If the function of a `map` uses the only element of
-/// a dataset, the rest of the function is represented as a `flat_map` over a `single_element`.
+/// The operator that the user's program called: `map` for a `flat_map` over `single_element`. Such
+/// a `flat_map` is made of a map's function that uses the only element of a dataset.
 dataset_op called(const dataset_node& node) {
   const bool of_map =
     node.op == dataset_op::flat_map && node.inputs.front()->op == dataset_op::single_element;

@@ -192,8 +192,8 @@ private:
     again.order = order_of_this_reading();
     HEADRACE_TRY(open_input(again));
     HEADRACE_TRY(input_->restore(*pass.begin));
-    begin_ = input_->save(); // `pass.begin`, with the choices of the input from now on
-    // Later passes must return the same elements as this pass, so they begin with these choices.
+    begin_ = input_->save(); // as `pass.begin`, but stored with the choices of this new `input_`
+    // Later passes must return the same elements as this pass, so they repeat these choices.
     if (const auto known = pass_to_give(); known && known->from == pass.from)
       engine_.set_pass_of(*memory_, kept_pass{pass_, begin_});
     HEADRACE_TRY(open_sink());

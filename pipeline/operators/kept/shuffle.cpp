@@ -176,8 +176,8 @@ private:
   std::unique_ptr<iterator> input_;
   const size_t size_;
   counter_random random_;
-  /// A second generator of the same numbers, for places that are drawn later: each generator keeps
-  /// only the numbers that it computed last.
+  /// A second generator of the same numbers, for places that are drawn later. A generator keeps
+  /// only the numbers that it computed last, so a single one would compute them anew in each call.
   counter_random random_soon_ = random_;
   uint64_t drawn_ = 0;
   std::unique_ptr<row_reservoir> rows_;

@@ -348,8 +348,8 @@ private:
   bool refill(slot& from, const limits& wanted, size_t left) {
     if (from.failed)
       return false;
-    // The number of the wanted rows that this place gives if no dataset ends. If other datasets
-    // end, this place gives more, and these rows are requested later.
+    // `share`: how many of the wanted rows this place gives if no dataset ends. If other datasets
+    // end, this place gives more rows, which are requested later.
     const auto round = (input_ended_ ? open_ : cycle_) * length_;
     const auto share = (left + round - 1) / round * length_;
     const limits asked{

@@ -86,8 +86,8 @@ private:
     return last;
   }
 
-  // The number of the next `rows` rows (at most `most`) that come from input `which`, if no other
-  // input ends.
+  // Returns how many of the next `rows` rows come from input `which`, if no other input ends. Only
+  // the first `most` of these rows are looked at.
   size_t needed(size_t which, size_t rows) {
     constexpr size_t most = 4096;
     size_t out = 0;

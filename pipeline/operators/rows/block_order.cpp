@@ -69,7 +69,7 @@ void block_order::restore(position_reader& from) {
 }
 
 // In the restored order, a block of which only some rows were returned comes first, and then the
-// blocks in the order of the choices. Blocks after the last one of these are not restored.
+// blocks in the order of the choices. Blocks that were read after all of these are not restored.
 void block_order::restore_choices(position_reader& from) {
   for (size_t i = 0; i < planned_.size(); ++i)
     if (planned_[i].given != 0 && planned_[i].given != all)

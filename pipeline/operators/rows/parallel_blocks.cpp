@@ -122,7 +122,7 @@ struct parallel_blocks::job {
 namespace {
 
 // The most jobs that are kept for each concurrent call. A job that is finished out of order is kept
-// until all earlier jobs are finished, and a position contains it. More jobs would gain little.
+// until all earlier jobs are finished, and each kept job makes positions larger: hence the bound.
 constexpr size_t most_jobs_a_call = 64;
 /// The approximate limit for the cost of all rows of a block, in nanoseconds.
 constexpr uint64_t most_block_ns = 5'000'000;
@@ -148,7 +148,7 @@ parallel_blocks::parallel_blocks(std::unique_ptr<iterator> input, function f, op
     order_(options_.ordered) {
   using oneapi::tbb::global_control;
   // The lowest limit of all `global_control` objects applies. If another part of the process has
-  // set a higher limit, none is set here, because it would lower that limit.
+  // set a higher limit than `wanted`, that limit stays: a limit that is set here would lower it.
   const auto wanted = static_cast<size_t>(oneapi::tbb::info::default_concurrency()) + 1;
   if (global_control::active_value(global_control::max_allowed_parallelism) <= wanted)
     workers_.emplace(global_control::max_allowed_parallelism, wanted);

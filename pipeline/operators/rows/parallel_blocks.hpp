@@ -22,8 +22,8 @@ namespace headrace::detail {
 /// threads. Another thread, the *puller*, pulls the input, so that neither the input nor the
 /// function waits for the other. Here the *reader* is the thread that calls `next`.
 ///
-/// In addition to the number of blocks that may be in work or wait for a thread, one further block
-/// for each call may be held, so that work continues while the reader is busy.
+/// The number of blocks that are in work or wait for a thread is bounded. In addition, one finished
+/// block for each concurrent call may be held, so that work continues while the reader is busy.
 class parallel_blocks {
 public:
   /// Computes the rows of the result from the rows of a block, each row separately. Several threads
@@ -40,8 +40,8 @@ public:
     std::shared_ptr<byte_budget> budget = nullptr;
     /// The clock by which the number of calls is tuned; null: that of the system.
     const clock* time = nullptr;
-    /// The counters of the operator, for the time of the calls whose rows were returned, the time
-    /// in the input, and the time in which the budget allowed no block; may be null.
+    /// The counters of the operator; may be null. They count the time of the calls whose rows were
+    /// returned, the time in the input, and the time in which the budget allowed no block.
     op_counters* counters = nullptr;
   };
 

@@ -28,8 +28,8 @@ protected:
   status restore_from(position_reader& from) override { return ahead_.restore(from); }
 
 private:
-  // A tuned prefetch holds at most 16 MiB. A number of elements that the user has set is limited
-  // only by the graph's budget.
+  // If the user has set no number of elements, a prefetch holds at most 16 MiB. If the user has set
+  // one, the bytes of these elements are limited only by the graph's budget.
   static read_ahead::options bounds(int64_t elements, const engine& shared, op_counters* counts) {
     read_ahead::options out;
     out.budget = shared.budget();

@@ -107,8 +107,8 @@ private:
         return out;
       }
       input_.reset();
-      // If the last pass was empty and all further passes would be empty, too, the operator ends.
-      // Otherwise it could start empty passes without end.
+      // If the last pass was empty and all further passes would be empty, too, the operator ends
+      // here: if it went on, it could start empty passes without end.
       if (empty_ && (node_.inputs[0]->cardinality == 0 || (count_ < 0 && was_whole())))
         return std::nullopt;
       if (engine_.stopped())

@@ -8,9 +8,9 @@ namespace headrace::detail {
 
 namespace {
 
-/// Adds a seed to each row. It consists of a hash of `key` and the row's origin, and of the row's
-/// index among all rows of this iterator. So the seeds of rows of different tasks differ because
-/// the splits differ, and the seeds of rows of one split differ because the indexes differ.
+/// Adds a seed to each row: a hash of `key` and the row's origin, together with the row's index
+/// among all rows of this iterator. So the seeds of rows of different tasks differ because their
+/// splits differ, and the seeds of rows of one split differ because their indexes differ.
 class seeded_rows final : public iterator {
 public:
   seeded_rows(dataset_op op, uint64_t key, std::unique_ptr<iterator> input)

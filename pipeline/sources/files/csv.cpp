@@ -180,8 +180,8 @@ private:
     }
   }
 
-  // Reads a row; sets `why` to the error if the row does not fit. False: the text ends inside the
-  // row, and more may follow.
+  // Reads a row; sets `why` to the error if the row does not fit the columns. False: the text ends
+  // inside the row, and more may follow.
   bool scan(row_table& to, status& why) {
     for (size_t i = 0;; ++i) {
       const auto how = scanner_.next();

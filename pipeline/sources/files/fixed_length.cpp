@@ -57,7 +57,7 @@ private:
   split_cursor splits_;
 };
 
-/// Compressed files are read from their beginning; a split is one file.
+/// Reads compressed files. They can only be read from their beginning, so a split is one file.
 class record_reader final : public file_reader {
 public:
   using file_reader::file_reader;

@@ -13,7 +13,7 @@ namespace {
 int64_t announced_rows(const dataset_node& node) { return node.as<generator_parameters>().count; }
 
 /// True if each row is a split: the function returns the same rows in each run. Otherwise all rows
-/// of a run are one split, because several runs cannot share rows by their numbers.
+/// of a run are one split, because a row number may mean another row in another run.
 bool is_divided(const dataset_node& node) { return node.as<generator_parameters>().deterministic; }
 
 std::optional<uint64_t> splits(const dataset_node& node) {
@@ -104,7 +104,7 @@ protected:
   }
 
 private:
-  // The most rows of a block, because the function is not called with a limit of bytes.
+  // The most rows of a block: the function gets no limit of bytes, so only this bounds a block.
   static constexpr size_t most_rows = 4096;
   // After so many failed calls without a row between them, the function is taken to be unusable
   // here, and the iteration ends. Otherwise a function that always fails would have no end.
@@ -226,7 +226,7 @@ result<dataset_ptr> decode_generator(node_reader& from) {
 }
 
 /// Refuses a generator without count that is not deterministic: each piece runs it again, and may
-/// get other rows. This holds even in a zip with a source of known size, which needs no count.
+/// get other rows. It is refused even in a zip with a source of known size, which bounds its rows.
 std::string_view generator_not_in_pieces(const dataset_node& node) {
   return announced_rows(node) < 0 && !is_divided(node)
            ? "says only at its end how many elements it has, and may give others when it runs again"

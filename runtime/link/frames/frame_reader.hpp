@@ -77,8 +77,8 @@ private:
 
   bool in_body_ = false;
   uint64_t body_left_ = 0; // the missing bytes of this frame's header and payload
-  // The number of bytes to read when the next frame begins: after a large frame, the size of the
-  // prefix, sizes and header that it had; otherwise the size of the staging buffer.
+  // The number of bytes to read when the next frame begins, which is expected to be like the last:
+  // after a large frame, the size of its prefix, sizes and header; otherwise that of the buffer.
   size_t head_size_;
   assembly current_;
   std::unordered_map<uint32_t, assembly> partial_;

@@ -55,7 +55,7 @@ bool growing_buffer::grow() noexcept {
 buffer growing_buffer::freeze() && {
   auto* data = std::exchange(data_, nullptr);
   auto mapped = mapped_;
-  // If there is no memory for the owner, this constructor calls the deleter.
+  // If memory for the count of owners is missing, this constructor calls the deleter and throws.
   std::shared_ptr<const void> owner{data, [data, mapped](const void*) { ::munmap(data, mapped); }};
   return {std::move(owner), data, final_size_};
 }

@@ -232,7 +232,7 @@ private:
         return;
       say(who.name() + " dies");
       excused_ = true;
-      // The pass may end for the others before the trainer's next iterator is started.
+      // The pass may be over when the trainer's next iterator is started, which may then fail.
       may_fail_ = true;
       who.kill();
       w.net.changed(who);

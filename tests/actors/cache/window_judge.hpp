@@ -46,7 +46,7 @@ inline std::string budget_fault(const stream_world& w) {
 
 /// For each trainer of a window, three numbers must add up to the number of elements that the task
 /// made since the trainer joined: the elements that were reported to the task as handed out to the
-/// trainer, the elements that the trainer skipped, and the trainer's lag.
+/// trainer, those that the trainer skipped, and those that it still has to take (its lag).
 inline std::string count_fault(const stream_world& w) {
   std::map<std::pair<std::string, size_t>, size_t> given;
   for (const auto& [trainer, all] : w.gone_handed_out)

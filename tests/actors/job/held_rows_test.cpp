@@ -123,7 +123,7 @@ TEST_F(HeldRows, AreKnownToACoreThatTakesOver) {
 
 TEST_F(HeldRows, DoNotKeepTheRepetitionOpenWhereTheEarlierCoreStoredNoEnd) {
   leaves();
-  // An earlier version stored this fact and the end of the repetition in two groups.
+  // An earlier version stored this fact before the repetition's end, and may have died in between.
   const std::vector<job_record::fact> handed_out{
     {0, held_rows::fact{held_rows::handed_out{task.id, consumer_id{ann}, UINT64_MAX}}}};
   ASSERT_TRUE(x.store.append(x.writer, handed_out, {})->ok());

@@ -192,8 +192,8 @@ TEST_F(JobOfTwoSources, GivesWhatCameBackAfterTheEndToATaskOnTheWorkerThatStays)
     left -=
       lease(stays, 1, number++).value()->getDispatcher().getSplitsLeased().getRange().getCount();
   // The question of the task `stays` waits because the task `leaves` has unread splits of source 1.
-  // The job answers it when `leaves` waits as well: `leaves` requests splits of source 0, whose
-  // only split was leased to `stays`.
+  // Then `leaves` requests splits of source 0, whose only split was leased to `stays`, and waits,
+  // too. So that the two do not wait for ever, the job answers `stays` that the pass is over.
   asks(stays, 1, number);
   asks(leaves, 0, 0);
   ASSERT_TRUE(is_over(lease(stays, 0, 1)));

@@ -17,7 +17,7 @@ job_description about(sharding_policy policy, const job_terms& terms) {
           .terms = terms};
 }
 
-/// Repetitions are collected after a minute, with a check every ten seconds.
+/// Repetitions are collected after a minute without a reader; this is checked every ten seconds.
 constexpr job_terms soon{.gc_timeout = 60s, .gc_check_interval = 10s};
 
 TEST(JobCollection, TakesWhatNobodyReadsForLongAtTheNextLook) {

@@ -64,8 +64,8 @@ TEST(JobRecordCodec, RefusesWhatANewerBuildWroteAndNamesIt) {
     std::memcpy(out.data() + offset, &is, sizeof(is));
     return std::move(out).freeze();
   };
-  // The words of the message are: the root, the list's pointer, the list's tag, and the fact with
-  // the repetition and, in the fifth word, the union member.
+  // The 8-byte words of the message are: the pointer to the root, the pointer to the list, the
+  // list's tag, the fact's repetition, and a word that begins with the union member's number.
   const auto forgotten = job_codec::write_facts({{0, job_record::forgotten{}}});
   const auto arm = job_codec::read_facts(doctored(forgotten, 2, 999, 4 * 8)).status();
   EXPECT_EQ(arm.code(), status_code::unimplemented);

@@ -55,9 +55,9 @@ private:
     split_question which;
   };
 
-  /// Draws whether each row of the plan descends from one split. A plan whose zips read sources
-  /// that do not advance together never has this property: in such a zip, splits that are read
-  /// again may find no partner.
+  /// Draws whether each row of the plan descends from one split: then splits of lost tasks can be
+  /// read again. It is never drawn for a plan whose zips read sources that do not advance together,
+  /// because splits that are read again may find no partner there.
   static const split_plan& plan_of(random_plan& plan, std::mt19937_64& random) {
     plan.what.rows.apart = plan.aligned() && random() % 2 == 0;
     plan.what.rows.single = plan.what.rows.apart;

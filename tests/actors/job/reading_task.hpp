@@ -35,8 +35,8 @@ struct random_plan {
         one.aligned ? random() % most + 1 : random() % std::min<uint64_t>(most, 2) + 1;
       const bool zipped = count > 1;
       for (uint64_t i = 0; i < count; ++i) {
-        // Sources of one part often have equally many splits: at the end of such a part, tasks wait
-        // for each other.
+        // Sources of one part often have equally many splits: all of these are used up at the same
+        // time, and a task that lacks a row's partner waits for the tasks that have unread splits.
         const bool as_before = i != 0 && random() % 2 == 0;
         const auto splits = as_before ? totals.back() : random() % (most_splits + 1);
         // If the plan lacks the total of a source, the tasks report it.

@@ -19,7 +19,7 @@ struct round_reading {
   std::vector<int64_t> elements;
   std::vector<int64_t> times = {}; ///< when each element was given, in nanoseconds
 
-  /// The number of its last rounds that the trainer may not have reported to the job.
+  /// The number of the trainer's last rounds that the trainer may not have reported to the job.
   uint64_t unreported() const;
 };
 
@@ -44,8 +44,8 @@ struct missed_rounds {
   /// The rounds between the last one of a consumer that is gone and the first one of the next
   /// consumer with its index.
   uint64_t sure = 0;
-  /// Rounds that consumers that are gone may have missed: their last rounds, which they may not
-  /// have reported, and, if no successor has come, later rounds, if an epoch has begun after them.
+  /// More rounds that may have been missed: the last ones of consumers that are gone, which may be
+  /// unreported, and, where no successor has come, the later rounds that other consumers have read.
   uint64_t perhaps = 0;
 };
 /// The readings are as for `broken_rule`.

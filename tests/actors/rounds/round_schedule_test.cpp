@@ -61,7 +61,7 @@ public:
         return fmt::format("{} still waits after {} rounds", t.name(), h.rounds.size());
       if (h.ended && h.ended->ok())
         return t.name() + " came to an end of what has none";
-      // In all cases each worker is back within seconds, or the job counts it as gone.
+      // Each worker is back within seconds or counts as gone, so it may cause no trainer to fail.
       if (h.ended && h.ended->message().find("data port") != std::string::npos)
         return fmt::format("{} failed and blames a worker: {}", t.name(), to_string(*h.ended));
       if (h.ended && !may_fail_)

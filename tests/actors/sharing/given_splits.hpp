@@ -67,8 +67,8 @@ public:
   /// Records that a source is started. Returns the pass that the source begins; `enter` may replace
   /// it by a later pass.
   uint64_t start(uint32_t source) { return next_[source]++; }
-  /// The source requests its first splits of `pass`. Returns the pass that it reads. If `pass` is
-  /// over and forgotten, this is the pass that runs.
+  /// The source requests its first splits of `pass`. Returns the pass that it reads: `pass`, or, if
+  /// the task was sent that `pass` is over and forgotten, the pass that was running at that time.
   uint64_t enter(uint32_t source, uint64_t pass) {
     pass = std::max(pass, from_[source]);
     for (;;) {

@@ -27,8 +27,8 @@ struct shared_graph {
   std::function<lazy_rows(given_splits&)> open;
   std::vector<std::shared_ptr<shared_source>> sources;
   bool endless = false;
-  /// It is unknown how many passes of its sources the graph has started when the graph ends,
-  /// because blocks are read ahead. Such a graph must not be repeated.
+  /// Blocks are read ahead, so it is unknown how many passes of its sources the graph has started
+  /// when it ends. Such a graph must not be repeated: it is unknown which pass would be read next.
   bool unsure = false;
   /// The graph reads its input further than requested, or starts sources more than once.
   bool ahead = false;

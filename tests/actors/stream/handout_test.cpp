@@ -154,7 +154,7 @@ TEST(Handout, HandsOutNothingAfterTheTimeThatItIsTrustedUntil) {
   EXPECT_EQ(out.of(a).handed_out, 10u);
 }
 
-/// The trainer of this handout waits, because the time of `trust_until` is over.
+/// The trainer of this handout waits: the time until which it may be handed rows has passed.
 class WaitingTrainer : public testing::Test {
 protected:
   WaitingTrainer() {

@@ -288,8 +288,8 @@ std::string stream_world::fault() const {
           return fmt::format("element {} of task {} was handed out {} times", i, t, at->second);
         continue;
       }
-      // Elements that a consumer which ended without a message may have handed out are not handed
-      // out again.
+      // An element that was sent to a consumer which ended without a message may have been handed
+      // out there. So it is not handed out again, and counts as lost.
       if (!unreported_again() && sent_to_the_gone_.contains(value(t, i))) {
         ++lost;
         continue;

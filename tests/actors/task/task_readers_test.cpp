@@ -108,7 +108,7 @@ TEST_F(TaskReaders, ThatTheJobDoesNotNameInTimeMayComeAgain) {
   ASSERT_TRUE(at);
   const auto refused = refusals(core.timer(*at));
   ASSERT_EQ(refused.size(), 1u);
-  // Only the job can refuse the consumer for good: the message in which the job names it as a
+  // After this error the consumer tries again: the message in which the job names the consumer as a
   // reader may still be on the way to this worker.
   EXPECT_EQ(refused[0].code(), status_code::not_found);
 }

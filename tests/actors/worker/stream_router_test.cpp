@@ -89,7 +89,7 @@ TEST_F(StreamRouter, LeavesStreamsOfATaskThatIsDroppedToTheTask) {
   EXPECT_TRUE(peer->sent.empty());
 }
 
-// Each thread uses a link of its own, as the links of a worker do.
+// Each thread handles the messages of a link of its own, as the threads of a worker's links do.
 TEST_F(StreamRouter, ServesLinksOnSeveralThreadsWhileTasksComeAndGo) {
   std::vector<std::shared_ptr<scripted_link>> peers(3);
   std::vector<std::jthread> threads;

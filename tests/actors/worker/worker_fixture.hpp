@@ -59,8 +59,8 @@ struct worker_script {
   }
 };
 
-/// The dispatcher's actor for a `worker_script`. When it receives an `ok`, it answers the messages
-/// that are held.
+/// The dispatcher's actor for a `worker_script`. When the test sends it an envelope `ok`, it
+/// answers the messages that are held.
 class worker_dispatcher {
 public:
   using handle_type = published_actor;

@@ -58,8 +58,8 @@ public:
   /// `allowed`: the kinds of faults from which the kinds of this world are drawn.
   explicit disturbed_world(uint64_t seed, const scale& size, uint32_t allowed = every);
 
-  /// Runs the world until its faults are over, then until all trainers have ended or every wait
-  /// must have reached its bound, and makes the judge.
+  /// Runs the world until its faults are over, then until all trainers have ended, or none has been
+  /// handed an element for longer than a trainer may wait. Then makes the judge.
   void run();
   const std::vector<violation>& judged() { return judge_->all(); }
   /// For each worker that was drained, the dispatcher's answer after the worker had left.

@@ -245,8 +245,8 @@ bool judge::died_together() const {
     return t.history().killed && std::ranges::any_of(world_.lost_tasks, [&](const auto& entry) {
              // If the trainer died first: after it is given up, a lease and a quarter may pass
              // before the task drops the trainer, and a cut may delay the task's report to the job
-             // by nearly one more lease. If the task was lost first: until it dies, the trainer
-             // itself reports the rows of the task that it received.
+             // by nearly one more lease. If the task was lost first: a trainer that lives for two
+             // leases longer has itself reported which rows of the task it received.
              const auto lost = entry.second;
              return lost < died + given_up + 4 * lease && died < lost + 2 * lease;
            });
@@ -307,7 +307,7 @@ void judge::every_error_is_excused() {
     const auto& h = world_.trainers[i].history();
     if (!h.ended || h.ended->ok())
       continue;
-    // A trainer that could not be reached for long cannot be sure that it has all elements.
+    // A trainer that was out of reach for long may lack elements, so its error is excused.
     if (excuses_.trainers_away.contains(i) || excuses_.dispatcher_away
         || excuses_.dispatcher_lost_state)
       continue;

@@ -104,8 +104,8 @@ TEST_F(Scale, WhatADispatcherDoesForAMemberDoesNotGrowWithTheirNumber) {
   const large_service few{small}, many{large};
   few.print();
   many.print();
-  // Splits are requested as they are read; these messages belong to the reading, not to the
-  // membership.
+  // Messages about splits are left out: their number depends on the rows that are read, and not on
+  // the number of members.
   const auto membership = [](large_service::amounts of) {
     for (const auto* kind : {"lease splits", "answers: splits"}) of.erase(kind);
     return large_service::sum(of);

@@ -36,8 +36,8 @@ void virtual_network::attempt(plane which, virtual_process& from, virtual_proces
     auto& way = between(which, from, to);
     if (way.refuses || !to.alive())
       return done(unavailable("connection refused"));
-    // A stopped process greets when it continues, because the operating system accepts connections
-    // for it. Swallowed greetings are sent again, as TCP does.
+    // For a stopped process, the operating system accepts the connection, and the process greets
+    // when it continues. A swallowed greeting is sent again by TCP. So this is tried repeatedly.
     if (!way.swallowed.empty() || to.stopped()) {
       if (waited < greeting_limit)
         return attempt(which, from, to, std::move(accepted), std::move(done), waited + look_again,

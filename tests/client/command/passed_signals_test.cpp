@@ -26,8 +26,8 @@ TEST(PassedSignals, OneToOurProcessAloneIsPassedOnOnce) {
 
 TEST(PassedSignals, OneToTheWholeGroupIsOneAndTheCommandHasItAlready) {
   passed_signals it;
-  // A signal to the group arrives twice at processes of the run, and once at the `signal_witness`
-  // beside the command. The arrival at the witness is the first, the last or the second one.
+  // A signal to the group arrives twice at processes of the run, and once at the `signal_witness`,
+  // a process that was started beside the command: there it arrives first, last or second.
   for (int first = 0; first < 3; ++first) {
     const auto at = begin + std::chrono::minutes{first};
     for (int i = 0; i < 3; ++i)

@@ -14,7 +14,7 @@ using test::traced;
 using testing::HasSubstr;
 using testing::Not;
 
-/// A map whose function, that of `with_slow`, keeps a core busy for 5 ms for each block.
+/// A map with the function that `with_slow` provides: it computes for 5 ms for each block.
 dataset_ptr slow_map(const dataset_ptr& in, int64_t parallel = 0) {
   auto f = std::make_shared<function>();
   f->argument = in->spec;

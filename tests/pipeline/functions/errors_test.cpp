@@ -79,7 +79,7 @@ TEST(RowErrors, WhereOverRowsOfUnknownShapes) {
     return where(s == "x", constant(std::vector<int64_t>{0, 0, 0}), numbers);
   });
   // In row 0 the shapes [2] and [3] do not broadcast. In row 1 the branch that is not chosen
-  // failed.
+  // failed, which is no error of the row.
   EXPECT_EQ(errors_of(out), (list{"0: where: shapes [3] and [2] do not broadcast; extents must be "
                                   "equal or 1"}));
   EXPECT_EQ(print_row(out.columns[0], 1).substr(0, 9), "int64[3]:");

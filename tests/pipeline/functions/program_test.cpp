@@ -47,7 +47,7 @@ TEST(Program, FoldsConstants) {
 }
 
 TEST(Program, FusesChainsThatLeaveAndComeBack) {
-  // The mean needs the whole row, so the chain is cut there and nowhere else.
+  // The mean needs the whole row, so the chain of fused functions is cut there and nowhere else.
   auto out = apply({tensors<float>({1, 2, 3, 4, 5, 9}, {3})}, [](expr x) {
     auto centred = x - reduce_mean(x, {-1}, true);
     auto squared = centred * centred;

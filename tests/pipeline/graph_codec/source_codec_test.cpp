@@ -59,7 +59,7 @@ bool same(std::span<const field_format> a, std::span<const field_format> b) {
     if (!(a.member == b.member))                                                                   \
       return false;
 
-/// True if all parameters of the two operators except their fields are equal.
+/// True if two operators have equal parameters, apart from the fields of the records they read.
 template <class T>
 bool same_parameters(const T& a, const T& b) {
   SAME_IF_THERE(compression)

@@ -31,8 +31,8 @@ protected:
     return out;
   }
 
-  /// Checks that the kernel's weighted sums of rows have the bits of sums that add one tap after
-  /// another.
+  /// Checks that the kernel's weighted sums of rows have the same bits as sums to which one
+  /// weighted row is added after another.
   template <class T>
   void blends_rows(dtype type) {
     for (const size_t n : {0, 1, 3, 15, 16, 17, 672})

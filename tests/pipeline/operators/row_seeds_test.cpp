@@ -138,8 +138,8 @@ TEST(ElementSeed, DrawsInScansAndTakeWhile) {
       return std::pair{sum + draw(x, 1), sum};
     }));
   expect_steady(make_scan(in, {scalar_constant(0)}, f).value());
-  // Each element ends the take_while with a probability of 1/32. The rows that take_while gives do
-  // not contain its column of seeds.
+  // Each element ends the take_while with a probability of 1/32. The condition gets its seeds from
+  // a column beside the elements; the rows that take_while gives do not contain this column.
   auto many = make_repeat(range(0, 1000), 1).value();
   auto until = traced(many, [](expr x) { return draw(x, 1) > (int64_t{1} << 35); });
   const auto kept = make_take_while(many, until).value();

@@ -251,7 +251,7 @@ TEST(UnorderedPositions, OfAnInterleaveBesideAFileThatKeepsItWaiting) {
   const texts fast{"'1'", "'2'", "'3'"};
   ASSERT_EQ(read_all(*it, always(1), 3), fast);
   const auto record = encode_iteration({.graph = "x", .point = {at, 0}}).value();
-  // Only one iterator at a time has the slow file open, so that this iterator reads the line.
+  // No other iterator has the slow file open at this time, so the line goes to this iterator.
   std::ofstream{slow} << "late\n";
   EXPECT_EQ(read_all(*it), texts{"'late'"});
   auto again = make_iterator(graph, context).value();

@@ -65,8 +65,8 @@ public:
     }
   }
 
-  /// One operator whose only input is `in`, which it reads once and keeps for no later pass. The
-  /// graph does not depend on the elements of `in`.
+  /// Applies a random operator that reads `in` only once, and does not keep its elements for a
+  /// later pass. The operator and its parameters do not depend on the elements of `in`.
   sample step(const sample& in) {
     switch (below(20)) {
     case 0: return map(in);

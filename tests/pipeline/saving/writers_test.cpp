@@ -26,8 +26,8 @@ using testing::Not;
 
 constexpr int64_t numbers = 400'000;
 
-/// A graph whose elements have several times the bytes that are written at once. Its function calls
-/// the event of `with_event` for blocks in the second half of the numbers.
+/// A graph whose elements have several times the bytes that are written at once. Its function, from
+/// `with_event`, calls a function of the test for each block in the second half of the numbers.
 dataset_ptr eventful() {
   auto what = std::make_shared<function>();
   what->argument = element_spec{tensor_spec{dtype::int64, {}}};

@@ -30,7 +30,7 @@ MODES = """
     ]
 """
 
-# Records of files, parsed on the workers, read by two consumers of one job.
+# The workers parse records of files, and two consumers of one job share the elements.
 RECORDS = """
     import tensorflow as tf
 
@@ -134,7 +134,8 @@ SENTENCES = """
               [[bytes(x) for x in pair.as_numpy_iterator()] for pair in pairs]]
 """
 
-# A table is read line by line and as columns, and a series of numbers in windows, as a sum and in turns.
+# A table is read line by line, and by a class for tables. A series of numbers is divided into windows and summed up,
+# and numbers are taken from two parts of it in turn.
 TABLES = """
     import tensorflow as tf
 

@@ -15,7 +15,8 @@ from headrace._epochs import Epochs
 from headrace._missing import MISSING, MissingNameError
 from headrace._refusals import NoSuchAttributeError
 
-#: Classes of private modules, with the module that users see: it is in their pickles, and in tracebacks.
+#: Classes that are defined in private modules, each with the name in its `__module__`, which is in tracebacks and in
+#: pickles of the class.
 SHOWN_AS = {
     hr.Tensor: "headrace", hr.TensorSpec: "headrace._specs", hr.DatasetSpec: "headrace._specs",
     hr.TensorShape: "headrace._tensor_shape", hr.RaggedTensorSpec: "headrace._functions.ragged",

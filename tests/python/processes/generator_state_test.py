@@ -78,7 +78,7 @@ def test_AnIteratorThatAllPassesShareGoesOn():
     shared = iter(range(6))
     ds = made(lambda: shared)
     assert ints(ds.take(2)) == [0, 1]
-    # It is not specified how far the first pass has read ahead. TensorFlow gives 2 next.
+    # It is not specified how far the first pass has read ahead. In TensorFlow the next element is 2.
     rest = ints(ds)
     assert rest == list(range(6))[-len(rest):] and ints(ds) == []
 

@@ -97,7 +97,7 @@ def test_ARequestThatCannotBeSentLeavesNoProcessBehind(monkeypatch):
         raise KeyError
 
     monkeypatch.setattr(Child, "answer", broken)
-    for _ in range(3):  # if processes were left behind, the second call would wait for ever
+    for _ in range(3):  # if a failed call kept the pool's two processes, the next call would wait for ever
         with pytest.raises(KeyError):
             pool.run(b"f", b"", [1, 2, 3, 4])
 

@@ -206,7 +206,8 @@ def test_AWorkerRefusesTheFunctionsOfStrangers(cluster, stranger):
                      "WorkerConfig(python_from_anyone=True)"):
             assert part in str(refused.value)
         assert len(str(refused.value)) < 1500
-    # The same datasets, from a program that vouches for them, are read although the service has them from the stranger.
+    # A program that vouches for the functions of the same datasets reads them, although the service was first given
+    # these datasets by the stranger.
     for ds in (added(7), generated, hidden):
         assert read(ds.apply(hr.service.distribute("off", dispatcher.target)))[0] in (7, 0, 77)
 

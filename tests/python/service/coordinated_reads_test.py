@@ -46,8 +46,8 @@ def test_OneComesInThePlaceOfAnother(target):
     with pytest.raises(hr.errors.FailedPreconditionError, match="rejoin"):
         next(replica(target, 1))
     b = replica(target, 1, rejoin=True)
-    # b reads first. Otherwise a, before it is informed of the new b, could hand out its element of a round that the
-    # old b had received, and the new b would begin after that round.
+    # In each step, b is read first. If a were read first, it might not know yet of the new b, and hand out its element
+    # of a round of which the old b had received the other element. The new b would then begin after that round.
     for i in range(2, 200, 2):
         assert (int(next(b)), int(next(a))) == (i + 1, i)
 

@@ -228,7 +228,8 @@ def test_ReadersGetTheCompressionThatADatasetWasRegisteredWith():
 
     def sent(id, **more):
         before = relay.from_there
-        # The trainer is another process, because one in this process would read without the relay.
+        # The trainer is another process: in this process it would read from the worker directly, and not through the
+        # relay, which counts the bytes.
         program = ("import sys; from headrace.data.experimental import service; "
                    f"sys.exit(len(list(service.from_dataset_id('off', {dispatcher.target!r}, {id!r}, **{more!r}))))")
         assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 64

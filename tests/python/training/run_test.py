@@ -79,7 +79,9 @@ def descendants_of(pid):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_ASignalToAllProcessesLeavesTheCommandItsTime(start, number):
-    """Slurm signals all processes of a step; a signal to a process group, or ^C, reaches some of them."""
+    """Slurm signals all processes of a step; a signal to a process group, or ^C, reaches some of them. So the command
+    gets the signal directly. `headrace run` and its servers get it, too, and must not end before the command.
+    """
     process = start(*python(COUNTS_SIGNALS))
     assert process.stdout.readline() == "here\n"
     for pid in [process.pid, *descendants_of(process.pid)]:

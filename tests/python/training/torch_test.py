@@ -182,8 +182,8 @@ def test_AStateThatWasLoadedIsTheState():
     third.load_state_dict(other.state_dict())
     rest = [int(x) for x in third]
     assert sorted(begin + rest) == list(range(1000))
-    # The iteration after the restored one gives the same elements as that of the dataset `first`, whose iteration was
-    # not interrupted.
+    # After the restored iteration, the next iteration of `third` gives the same elements as the next iteration of
+    # `first`, whose iteration `it` was not interrupted and is first read to its end here.
     assert [int(x) for x in third] == (list(it) and [int(x) for x in first])
 
 

@@ -21,8 +21,8 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-/// The number of the actor in the handshake that an actor port sends. It follows the name of the
-/// node and the list of programs.
+/// The number of the actor in the handshake that an actor port sends. Before it, the handshake has
+/// the name of the node and a list of names of applications, which are skipped.
 uint64_t published_at(raw_peer& peer) {
   const auto hello = basp_frames_of(peer.read(4096)).at(0);
   basp_content content{hello.payload};

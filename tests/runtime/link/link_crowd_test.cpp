@@ -61,8 +61,8 @@ TEST(LinkCrowd, TheOldestConnectionThatDidNotGreetMakesRoom) {
     ends.emplace_back(there.accepted.take().value());
   }
   EXPECT_EQ(there.service.metrics().count(link_metric::accepted), 8u);
-  // The first of these links took the place of one more silent peer. The last two silent peers may
-  // still greet.
+  // At most three connections may wait for a greeting, so one more silent peer had to make room for
+  // the first of these links. The last two silent peers may still greet.
   EXPECT_EQ(there.service.metrics().count(link_metric::refused, {{"cause", "crowded"}}), 2u);
   silent.back().send(hello_bytes().substr(3));
   EXPECT_TRUE(there.accepted.take());

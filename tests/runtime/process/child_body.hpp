@@ -10,7 +10,7 @@ namespace headrace::detail::test {
 
 /// Code that a test runs in a process of its own: the test program starts itself, and the body runs
 /// in place of the tests. The result of the body is the exit code. Objects of this class are
-/// declared at namespace scope.
+/// declared at namespace scope, so that the new process has made them before it runs a body.
 class child_body {
 public:
   using function = std::function<int(const std::vector<std::string>& args)>;

@@ -16,7 +16,7 @@ from .._refusals import refuse
 from .._tensors import values as _values
 from .._tensors.labels import rebuilt
 from .._tracing import assertions as _assertions
-from .rewriting import callee as callee  # rewritten functions call it, as they do the functions of this module
+from .rewriting import callee as callee  # rewritten functions call `callee` as a function of this module
 from .source import OPS
 
 Thunk = Callable[[], Any]
@@ -133,7 +133,8 @@ def values(*names: Thunk) -> list[Any]:
 def branch(condition: Any, yes: Thunk, no: Thunk, get: Thunk, put: Callable[[list[Any]], None], names: tuple[str, ...],
            in_place: str) -> None:
     """Runs an `if` whose branches do not return. ``names``: the variables that the branches set. ``in_place``: the
-    description of another effect of the branches; empty: there is none.
+    description of an effect of the branches other than setting variables, such as a change of an object; empty: there
+    is no such effect.
     """
     if not _is_tensor(condition):
         (yes if condition else no)()

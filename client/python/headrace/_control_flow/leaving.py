@@ -35,7 +35,7 @@ class Lowered:
             body.insert(0, at(_set(self._continue, False), loop))
         loop.body = body
         self.left = [name for name in (self._break, self.returned) if name in self._used]
-        #: True for the outermost loop with a `return`: the function may return after it.
+        #: True if the loop contains a `return`, and no loop around it does. Then ``result`` is inserted after it.
         self.returns = returns is None and self.returned in self._used
         #: The statements to insert before the loop: they set variables in ``left`` to False.
         self.first = [at(_set(name, False), loop) for name in self.left if name == self._break or returns is None]

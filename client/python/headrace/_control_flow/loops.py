@@ -162,8 +162,9 @@ def _staged(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ..
 
 
 def _widened(value: Any) -> Any:
-    """A Python number as a 64-bit tensor. This is tried if a loop cannot be traced with 32-bit numbers: a variable of a
-    loop, unlike a literal, does not take the dtype of the other operand.
+    """A Python number as a 64-bit tensor; other values are returned unchanged. A loop is first traced with Python's
+    numbers as 32-bit tensors. That fails if, for instance, a step adds an int64 tensor to such a number: unlike a
+    literal, a variable of a loop does not take the dtype of the other operand. Then 64-bit tensors are tried.
     """
     if isinstance(value, (int, float)) and not isinstance(value, (bool, np.generic)):
         return _values.constant(value, "int64" if isinstance(value, int) else "float64")
@@ -182,7 +183,7 @@ def _traced(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ..
         placeholders: Any = loop.variables
         variables = dict(zip(which, placeholders))
         put([variables.get(i, value) for i, value in enumerate(before)])
-        # Assertions that are made in a step belong to that step.
+        # Assertions in the condition or the body are collected there, because each step must check them anew.
         in_condition, in_body = _assertions.Asserted(), _assertions.Asserted(of_a_step=True)
         with _assertions.collected(in_condition):
             condition = test()
@@ -228,8 +229,9 @@ def _goes_on(before: Any, after: Any, name: str) -> bool:
 
 
 def _begun_anew(first: list[Any], after: list[Any], names: tuple[str, ...]) -> list[Any] | None:
-    """The first values with changes: a Python number gets the dtype that its variable has after a step, and the value
-    of a `return` that a step reaches begins as zeros. None: there is no change.
+    """The first values with changes: a Python number gets the dtype that its variable has after a step. If a step
+    reaches a `return`, the variable for its value begins with zeros, and not without a value. None: there is no
+    change.
     """
     out = list(first)
     for i, (a, b) in enumerate(zip(first, after)):

@@ -152,7 +152,8 @@ def _sets(x: ast.AST) -> Iterator[str]:
             yield from _sets(child)
 
 
-#: The functions of ``headrace.debugging`` that apply to the elements of a branch even if their results are not used.
+#: The assertions of ``headrace.debugging``. A call in a branch checks the elements that take the branch, even if the
+#: result of the call is not used.
 ASSERTIONS = frozenset((
     "Assert", "assert_all_finite", "assert_equal", "assert_greater", "assert_greater_equal", "assert_integer", "assert_less",
     "assert_less_equal", "assert_near", "assert_negative", "assert_non_negative", "assert_non_positive", "assert_none_equal",

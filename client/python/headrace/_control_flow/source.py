@@ -50,8 +50,8 @@ def at(node: Any, place: ast.AST) -> Any:
     for x in ast.walk(node):
         if "lineno" in x._attributes and not hasattr(x, "lineno"):
             ast.copy_location(x, place)
-            # A new node ends where it begins: Python gives a call of a method the line on which the method's name
-            # ends.
+            # The new node is made to end where it begins. Otherwise it would end on the last line of `place`, and
+            # Python would record that line for a call of a method: it records the line on which the method's name ends.
             x.end_lineno, x.end_col_offset = x.lineno, x.col_offset  # type: ignore[attr-defined]
     return node
 
@@ -65,7 +65,9 @@ def _parsed(text: str) -> ast.Module | None:
 
 
 def _imports_of(scope: ast.AST) -> list[ast.stmt]:
-    """The imports of a module: Python compiles calls of functions of imported modules differently."""
+    """The import statements of a module. They must be compiled together with a function to give the same code as in the
+    module, because Python compiles a call ``name.f()`` differently if ``name`` is imported in the same file.
+    """
     out: list[ast.stmt] = []
     for x in ast.iter_child_nodes(scope):
         if isinstance(x, (ast.Import, ast.ImportFrom)):
@@ -100,7 +102,9 @@ def _same_constants(a: Any, b: Any) -> bool:
     if isinstance(a, frozenset):
         return {(type(x), repr(x)) for x in a} == {(type(x), repr(x)) for x in b}
     if isinstance(a, str) and "<locals>" in a and "<locals>" in b:
-        return True  # the qualified name of an inner function or class: the tree is compiled inside of another function
+        # These are qualified names of an inner function or class. They differ, because the tree is compiled inside of
+        # another function.
+        return True
     return repr(a) == repr(b)  # repr differs for 0.0 and -0.0, and is equal for NaNs
 
 

@@ -45,7 +45,7 @@ def _twice(reduce_func: Any) -> Any:
 
 def _of_state(graph: _core.Graph, initial: Any, f: Callable[..., Any], operator: str, argument: str) -> _core.Function:
     """Traces a function of (state, element). Extents of the state that the function changes become unknown in its
-    argument, and it is traced again, until no further extent changes.
+    argument, and the function is traced again, until it changes no further extent.
     """
     if isinstance(f, PyFunction) or not callable(f):
         return _tracing.trace(_core.zip([_core.from_tensors(initial), graph]), f, operator, argument, dataset=False)
@@ -95,7 +95,7 @@ def _asked(predicate: Any, then: Callable[[Any, Any], Any]) -> Any:
 def _beside_element(predicate: Any) -> Any:
     """A function for map that gives the element and the result of the predicate."""
     def both(*element: Any) -> Any:
-        # The result of a Python function may be declared without a shape.
+        # A Python function's result may be declared without a shape, so it is checked here that it is a scalar.
         said = _core.ensure_shape(_values.constant(predicate(*element)), [])
         return (element if len(element) != 1 else element[0]), said
 

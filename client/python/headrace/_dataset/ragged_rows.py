@@ -55,7 +55,8 @@ def slices(given: Any) -> Dataset:
     columns: list[Any] = []
     for leaf in leaves(given):
         if isinstance(leaf, RaggedTensor):
-            # For each row, its begin and its length in each inner vector of row lengths, and in the flat values.
+            # `places` gets, for each row, the index at which the row begins and the number of its values: first in each
+            # inner vector of row lengths, and then in the flat values.
             places = []
             splits = leaf.row_splits
             first, last = splits[:-1], splits[1:]

@@ -59,7 +59,8 @@ def in_turn(dataset: Dataset, sizes: list[int], drop_remainder: bool) -> Dataset
     from .dataset import Dataset
 
     # The rows are first put into batches of the sum of all sizes, called turns. Each turn is then cut into parts, one
-    # for each size. The sizes are rotated, so that the first one is not 0.
+    # for each size. Sizes of 0 at the beginning are moved to the end of the turn, and for the first turn that many
+    # batches without rows are put before the result (at the end of this function).
     first = next(at for at, size in enumerate(sizes) if size > 0)
     turn = sizes[first:] + sizes[:first]
     lengths = _int64(turn)

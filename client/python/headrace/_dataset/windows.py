@@ -94,7 +94,7 @@ def stacked(dataset: Any) -> Any:
 
 
 def _apart(spec: Any, value: Any) -> Any:
-    """The dataset whose elements ``_together`` put into ``value``. ``spec``: the spec of these elements."""
+    """Reverses ``_together``: the dataset whose elements are in the tensor ``value``. ``spec``: the elements' spec."""
     from .dataset import Dataset
 
     if _stacks(spec):
@@ -108,8 +108,8 @@ def _apart(spec: Any, value: Any) -> Any:
             for i, part in enumerate(spec._ragged_parts))))
     kind = "string" if not _stacks(spec.element_spec) else spec.element_spec.dtype.name
     tensors = list(strings.map(lambda x: _core.parse_tensor(x, kind)))
-    # Only ``window`` makes a dataset whose elements are datasets, and these have one length. So ``window`` is called
-    # for each run of consecutive tensors of equal length.
+    # Only ``window`` makes a dataset whose elements are datasets, and all datasets that one call of it makes have the
+    # same length. So ``window`` is called for each run of consecutive tensors of equal length.
     out = None
     for length, run in itertools.groupby(tensors, len):
         windows = _apart(spec.element_spec, np.concatenate(list(run))).window(length)

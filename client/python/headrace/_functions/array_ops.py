@@ -153,7 +153,7 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
     invariants = [] if shape_invariants is None else [TensorShape(getattr(x, "shape", x)).dims for x in shape_invariants]
     loop = _core.open_loop(first, steps, invariants)
     variables: Any = loop.variables
-    # Assertions that are made in a step belong to that step.
+    # Assertions in the condition or the body are collected there, because each step must check them anew.
     in_condition, in_body = _assertions.Asserted(), _assertions.Asserted(of_a_step=True)
     with _assertions.collected(in_condition):
         condition = in_condition.tied(_values.constant(cond(*variables)))

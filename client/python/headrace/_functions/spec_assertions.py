@@ -1,5 +1,5 @@
-"""Assertions of shapes and dtypes, which are checked when a function is traced if they are known: see
-``headrace.debugging``.
+"""Assertions about shapes and dtypes, for ``headrace.debugging``. If a shape or dtype is known when the function is
+traced, the assertion is checked then.
 """
 
 from __future__ import annotations
@@ -172,8 +172,8 @@ def _extent(wanted: Any) -> Any:
 
 
 def _inner_axes(x: Tensor, dims: tuple[Any, ...], message: str | None) -> tuple[Tensor, list[Any], tuple[Any, ...]]:
-    """The tensor, the extents of its axes, and the wanted extents; of the last axes only if ``dims`` begins with a
-    prefix.
+    """The tensor, the extents of its axes, and the wanted extents ``dims``. If ``dims`` begins with ``...`` or ``"*"``,
+    which stands for any number of axes, the result has the extents of the axes after these only.
     """
     if dims and _is_prefix(dims[0]):
         dims = dims[1:]

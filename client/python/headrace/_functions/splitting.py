@@ -113,7 +113,9 @@ def _as_rewrite(text: str) -> str:
 
 
 def _pairs(separator: str) -> tuple[str, list[str]]:
-    """A lead byte, and its pairs with other bytes. None of the bytes is white space or in the separator."""
+    """A byte with which all pairs begin (the lead byte), and the pairs of it and another byte, which replace texts in
+    strings that are to be split. None of the bytes is white space or in the separator.
+    """
     lead, *others = [chr(c) for c in range(1, 32) if chr(c) not in _WHITE + separator]
     return lead, [lead + c for c in others]
 
@@ -121,7 +123,8 @@ def _pairs(separator: str) -> tuple[str, list[str]]:
 def _whole(x: Tensor) -> _Prepared:
     """Prepares strings that are not to be split at all."""
     lead, (itself, nothing, end, *_) = _pairs("")
-    # No string contains the pair `end`, so nothing is split at this separator.
+    # The pair `end` is returned as the separator. The strings contain no such pair, because each lead byte in them is
+    # replaced by the pair `itself`. So nothing is split.
     return _replaced(x, [(lead, itself)]), end, [(itself, lead)]
 
 
@@ -147,7 +150,8 @@ def _bounded(x: Tensor, separator: str, most: int) -> _Prepared:
 def _bounded_by_white(x: Tensor, most: int) -> _Prepared:
     lead, (itself, end, mark, rest_begins, *others) = _pairs("")
     white = "[" + "".join(rf"\x{{{ord(c):x}}}" for c in _WHITE) + "]"
-    # ``end`` is inserted after each part together with the white space that follows the part.
+    # White space at the beginning is removed, and ``end`` is inserted after the white space that follows each part; the
+    # string ends with one ``end`` even if no white space follows its last part.
     written = _replaced(x, [(lead, itself), (rf"^{white}+", ""), (rf"({white}+)", rf"\1{end}"), (r"^(\C+)$", rf"\1{end}"),
                             (rf"{end}{end}$", end)])
     before, rest, there = _cut_after(written, end, most, mark)

@@ -21,7 +21,8 @@ DISPATCHER = "dispatcher"
 #: checks of the number of workers that are needed.
 _LOOK = 0.2
 _FOLLOW = 1.0
-#: ``_SETTLING``: the seconds for which workers that were just started or stopped may affect the status.
+#: ``_SETTLING``: the seconds after a start or stop of workers in which the status is not used to change their number,
+#: because the change may still affect it.
 #: ``_PATIENCE``: the seconds for which fewer workers must have been enough before the number of workers decreases.
 #: If they are None, the times are those of ``headrace up --workers N..M``.
 _SETTLING: float | None = None
@@ -94,7 +95,7 @@ class LaunchedService:
 
     def wanted_workers(self) -> int | None:
         """The number of workers that the running jobs need, according to the waits of their trainers; 0 if no job runs.
-        None: the number is unknown so far, or more workers would not help.
+        If more workers would not help, it is the number that run now. None: the number is unknown so far.
         """
         wanted: int | None = self.status()["wanted_workers"]
         return wanted

@@ -114,7 +114,7 @@ class Child:
         self._reaping = threading.Lock()
         self._busy = False
         self._request = 0
-        self._known: dict[bytes, None] = {}  # the names of the functions that the process keeps, by last use
+        self._known: dict[bytes, None] = {}  # names of the functions that the process keeps, the last used one last
         if _leaving:
             raise RuntimeError("the interpreter is about to end")
         theirs, self._life = os.pipe()
@@ -195,7 +195,8 @@ class Child:
 
     def kill(self) -> None:
         """Ends the process and the processes that it started."""
-        # The number of a process group is not used again before the process is reaped.
+        # The lock prevents that another thread reaps the process meanwhile: after that, the system could give the
+        # number of its process group to other processes, which would be killed here.
         with self._reaping:
             if self._child.returncode is None:
                 try:
@@ -214,8 +215,8 @@ class Child:
             return self._child.wait()
 
     def _ends_within(self, seconds: float) -> bool:
-        """Waits until the process has ended, for at most so many seconds. Does not reap it if the system has handles
-        of processes.
+        """Waits until the process has ended, for at most so many seconds. If the system has handles of processes, the
+        process is not reaped, so that its process group can still be killed.
         """
         if self._handle is None:
             try:

@@ -33,7 +33,7 @@ class _Process:
     def __init__(self, limits: Limits) -> None:
         self.child = Child(limits)
         self.lock = threading.Lock()
-        #: The numbers of the passes that run in the process. Threads change it without holding ``lock``.
+        #: The numbers of the passes that run in the process. Numbers are added and removed without holding ``lock``.
         self.passes: set[int] = set()
         #: The numbers of passes that are over, which were not sent to the process yet. ``Generator.__del__`` appends
         #: them without the lock, as it may run anywhere, also while its thread holds the lock.
@@ -77,8 +77,9 @@ class Generators:
     def _kept(self, number: int, key: Key, instead_of: _Process | None = None) -> _Process:
         with self._lock:
             there = before = self._all.get(key)
-            # ``Generator.__del__`` takes no lock, and ends a process that is not in ``_all`` and has no pass. So the
-            # number is added before the process is removed from ``_all`` to be put at its end.
+            # ``Generator.__del__`` takes no lock, and ends a process that is not in ``_all`` and has no pass. Below,
+            # the process is removed from ``_all`` for a moment, to be put at the end. So the number of the new pass is
+            # added before that.
             if there is not None:
                 there.passes.add(number)
                 if there is instead_of or not there.child.lives():

@@ -17,9 +17,10 @@ _servers: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def stops_at_exit(server: Any) -> None:
-    """Registers a server, which the exit of the interpreter stops if the object still exists: all servers together have
-    the largest ``_stop_time()`` of a server, and then ``_LIMIT`` seconds more after the processes of Python functions
-    were ended. ``_stop_within(seconds)`` is called several times.
+    """Registers a server, which is stopped when the interpreter exits, if the object still exists then. All servers
+    together first have as many seconds as the largest ``_stop_time()`` of one of them. Then the processes of Python
+    functions are ended, and the servers have ``_LIMIT`` seconds more. ``_stop_within(seconds)``, which begins to stop a
+    server and waits at most so long for its end, is called several times for each server.
     """
     _servers.add(server)
 
@@ -36,8 +37,8 @@ def _stop_all() -> None:
         for server in servers:
             server._stop_within(max(0.0, limit - time.monotonic()))
 
-    # In this order no thread that reads, and no client of a server, gets an error because of the
-    # exit.
+    # Iterations end first, so that no thread that reads gets an error because its server or a process of Python
+    # functions is gone. Servers stop before these processes end, so that no client gets an error of a Python function.
     _core.leave()
     stop_within(max((server._stop_time() for server in servers), default=0.0))
     _core.refuse_visits()

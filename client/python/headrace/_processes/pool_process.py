@@ -210,8 +210,8 @@ def _pipes() -> tuple[BinaryIO, BinaryIO]:
     os.dup2(2, 1)
 
     def let_go() -> None:
-        # If a process that a function has forked held the pipes, the parent would not see their ends when this
-        # process dies.
+        # This runs in each process that a user's function forks. If such a process kept the pipes, they would stay open
+        # when this process dies, and the program at their other ends would not notice the death.
         for pipe in (requests, answers):
             os.dup2(nothing, pipe.fileno(), inheritable=False)
 

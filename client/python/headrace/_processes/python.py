@@ -325,7 +325,7 @@ def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: 
 
 
 def _with_tensors(generator: Any, declared: Any, args: Any) -> Dataset:
-    """The dataset for ``args`` with tensors that depend on the element of the function that is being traced."""
+    """The dataset of ``from_generator``, in a traced function, for ``args`` that depend on the function's element."""
     columns = _whole_generator.columns_of(declared)
     return _whole_generator.elements_of(
         _called(generator, list(args), columns, False, "from_generator", _Whole(declared)), declared)

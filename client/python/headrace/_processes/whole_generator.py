@@ -19,7 +19,7 @@ from .declared import checked
 if TYPE_CHECKING:
     from .._dataset import Dataset
 
-#: The most elements that a generator with arguments of this kind may give.
+#: The most elements that a generator may give if its arguments depend on the element.
 _MOST = 1 << 20
 
 

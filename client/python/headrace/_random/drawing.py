@@ -1,4 +1,4 @@
-"""Finds the datasets whose functions draw random numbers for each element, and the seeds of these."""
+"""Finds the datasets whose functions draw random numbers for each element, and determines the seeds of the draws."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def holds_integers_of_numpy(value: Any) -> bool:
 
 
 def of_list(array: Any, first: Any, in_function: bool) -> Any:
-    """The array that a list (or a number of Python) became, in the dtype that it has as a tensor.
+    """``array``, which numpy made of a list (or of a number of Python), in the dtype that a tensor of this list has.
 
     ``first``: the first value of the list. Raises ``ValueError`` for values of several kinds, and for floats that
     float32 cannot hold.

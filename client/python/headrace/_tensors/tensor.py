@@ -227,7 +227,8 @@ def _without_texts(f: Any) -> Any:
     return operator
 
 
-# The comparisons are included, because such a text (a ``repr``) never equals an element of a string tensor.
+# The comparisons are included, because an element of a string tensor never equals such a text (a ``repr``): a program
+# that compares them does so by mistake.
 for _name in ("__add__", "__radd__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
     setattr(Tensor, _name, _without_texts(getattr(Tensor, _name)))
 

@@ -68,8 +68,8 @@ def refuse_texts(value: Any) -> None:
     """Does the same as ``refuse_text``, and while a function is traced also for each text in a list, a tuple or an
     array.
 
-    While no function is traced, lists and arrays are not searched, because they may be large, and because tensors then
-    have values, as a rule.
+    While no function is traced, lists and arrays are not searched: they may be large, and the mistake is rare, because
+    a program outside of traced functions can use the values of most tensors (``numpy()``).
     """
     if _anywhere(value) if _of_thread.functions else _describes(value):
         _refuse()

@@ -77,8 +77,8 @@ class _Call:
 
     def finish_dataset(self, graph: _core.Graph) -> _core.Function:
         if self.asserted:
-            # The graph becomes the inner dataset of a flat_map over a dataset of one element, which fails if an
-            # assertion fails.
+            # The graph becomes the inner dataset of a flat_map over a dataset of one element. If an assertion fails,
+            # this element fails, and so the error is given in place of the elements of the graph.
             held = _core.from_tensors(self.asserted.tied(_values.constant(True)))
             graph = _core.flat_map(held, _core.open_function(held).finish_dataset(graph))
         for single, inner in reversed(self.read):

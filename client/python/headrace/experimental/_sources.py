@@ -15,8 +15,8 @@ from ..errors import ArgumentError
 
 
 def _field(default: Any) -> tuple[str, str, Any]:
-    """A column as ("", dtype, value). ``default`` is a dtype if each row must have a value of the column (then the
-    third part is None), or else the value that replaces a missing one.
+    """A column as (name, dtype, value), where the name is empty. ``default`` is a dtype if each row must have a value
+    of the column (then ``value`` is None), or else the value that replaces a missing one.
     """
     if isinstance(default, (DType, type)):
         return "", as_dtype(default).name, None

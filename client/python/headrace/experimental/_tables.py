@@ -53,14 +53,15 @@ def _check(dataset: Any, what: str) -> None:
 
 
 class _TableWithBuckets:
-    """A table that maps each missing key, by its fingerprint, to one of ``buckets`` numbers from the table's size
-    on.
+    """A table. A key that it does not contain is mapped, by the key's fingerprint, to one of ``buckets`` numbers, which
+    begin with the table's size.
     """
 
     def __init__(self, initializer: DatasetInitializer, buckets: int) -> None:
         numbers = np.arange(len(initializer.keys), dtype=np.int64)
         self._place = StaticHashTable(KeyValueTensorInitializer(initializer.keys, numbers), np.int64(-1))
-        # One value is appended: for missing keys `lookup` gathers value 0, which must exist in an empty table, too.
+        # One value is appended, so that there is one even in an empty table: for a key that is not in the table,
+        # `lookup` also gathers a value, the first one, and then does not use it.
         self._values = _core.constant(np.append(initializer.values.astype(np.int64), 0))
         self._buckets, self._is_text = buckets, initializer.keys.dtype == np.object_
 

@@ -42,7 +42,7 @@ def _endpoint(config: Any, **more: Any) -> dict[str, Any]:
 
 
 class _Ending:
-    """The end of a server, with the reason if it was not stopped."""
+    """Records that a server has ended, and the reason if it ended without having been stopped."""
 
     def __init__(self) -> None:
         self.over = _core.Flag()
@@ -301,7 +301,7 @@ class WorkerServer(_Server):
                 try:
                     _core.await_workers(dispatcher, ready + 1, min(left, _LOOK), inner(self._session()))
                 except DeadlineExceededError:
-                    pass  # the list is read again, because other workers may have left
+                    pass  # the list is read again: if a worker has left, `ready + 1` is too many
         except OpError:
             pass  # the dispatcher does not answer yet
 
@@ -312,8 +312,9 @@ class WorkerServer(_Server):
         return (self._config.shutdown_quiet_period_ms / 1000 or _DRAIN) + _MOMENT
 
     def _end(self, running: Any) -> None:
-        # The processes in which tasks may block are killed only when the streams to trainers are closed, so that no
-        # trainer gets an error instead of an element which another worker then reads.
+        # Tasks that do not end in time may wait for processes of Python functions. These are killed only now, when the
+        # streams to trainers are closed: before, a trainer would get the error of the killed call in place of an
+        # element that another worker can still make.
         if not running.stop(self._stop_time()) and self._pool is not None:
             self._pool.stop()
         running.stop(None)
