@@ -163,7 +163,7 @@ void worker_state::task_down(task_id id, const status& why) {
     return router_->remove(id);
   at->second.actor = nullptr;
   const auto& kept = *at->second.kept;
-  // If no other actor can continue the task, the task itself fails its streams.
+  // A torn task has no further actor; the core then commands that its streams fail.
   if (why.ok() || kept.torn())
     router_->remove(id);
   else
