@@ -19,9 +19,9 @@ struct lease_timing {
 
 namespace headrace::detail {
 
-/// Consumer and task count time by clocks that may differ in speed. If their link is cut, the
-/// consumer hands out nothing more once `trusted` has passed since its job's last answer. The task
-/// gives that consumer's rows to others only once `fenced` has passed since the cut: that is later.
+/// Consumer and task count time by clocks of different speed. If their link is cut, the consumer
+/// hands out nothing more once `trusted` has passed since its job's last answer. The task gives its
+/// rows to others later: after `fenced` since the cut, and after the job has found it expired.
 constexpr duration trusted(duration lease) { return lease - lease / 5; }
 constexpr duration fenced(duration lease) { return lease + lease / 4; }
 

@@ -119,8 +119,8 @@ public:
   /// Sets a function, which may be empty. It is called, from any thread, when memory for windows of
   /// the worker's tasks has become free, so that `deal_at` may have something to send.
   virtual void when_there_is_room(std::function<void()> call) { static_cast<void>(call); }
-  /// True if `deal_at` with `dry` would recall rows: a trainer waits, nothing is pending, and
-  /// another stream holds rows.
+  /// True if `deal_at` would recall rows if its argument `dry` were true: a trainer waits, all
+  /// produced rows are dealt, and another stream holds rows.
   virtual bool could_recall() const = 0;
   /// The ends of the streams that were not sent an end yet. Nothing more is sent on these streams.
   virtual std::vector<send_end> remaining_ends() = 0;

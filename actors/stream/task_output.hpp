@@ -108,8 +108,8 @@ public:
   /// Drops the pending rows. If the last of them have numbers without gaps up to `end`, returns the
   /// number of the first row of that sequence, else `end`. All other pending rows count as skipped.
   uint64_t drop_pending(uint64_t end);
-  /// The number of numbered rows that the task has produced and that were not handed out yet,
-  /// whether they were sent or are pending.
+  /// The number of produced rows that were not handed out yet, whether they were sent or are
+  /// pending, without those of `produced_apart`, which have no numbers.
   uint64_t outstanding() const noexcept;
   /// True if no row is pending, that is, waits to be dealt, and every row that was sent was handed
   /// out.

@@ -177,7 +177,7 @@ private:
     uint64_t given_back = 0; ///< rows that readers gave back
     uint64_t untold = 0;     ///< not 0: an account for this version of TaskReaders is still to come
     uint64_t lost_elements = 0; ///< elements that were lost with readers, as the task reported
-    /// Under at_least_once: the number of splits that were removed to bound the memory.
+    /// Under at_least_once: the number of splits whose old records were removed to save memory.
     uint64_t forgotten = 0;
     friend bool operator==(const task_leases&, const task_leases&) = default;
   };
