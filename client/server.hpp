@@ -93,7 +93,7 @@ struct worker_server_options {
   /// `host:port`, with any scheme or none; empty: the value of HEADRACE_SERVICE.
   std::string dispatcher;
   endpoint_options endpoint;
-  /// A trainer's data link that is silent for this time is closed. Set it to the dispatcher's lease.
+  /// A trainer's data link that is silent for this time is closed. Use the dispatcher's lease.
   duration lease = std::chrono::seconds{5};
   /// The tags are shown in the status. The tag `COLOCATED` has an effect: such a worker serves only
   /// trainers of its own process, so `serves_own_process` must be set.

@@ -85,8 +85,8 @@ bool iteration::is_left_over(const task& what, const worker_info& on) const {
     return finished_;
   if (what.state != task_state::lost)
     return what.state == task_state::left;
-  // The worker keeps a lost task that continues when a reader comes: a new task would give that
-  // reader the elements from the beginning. A worker that is about to leave continues no task.
+  // The worker keeps a lost task that continues when a reader comes (`resumable`): a new task would
+  // give that reader the elements from the beginning. A worker that drains continues no task.
   const auto* kept = on.draining ? nullptr : resumable(on);
   return kept == nullptr || kept->id != what.id;
 }

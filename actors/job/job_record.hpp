@@ -96,7 +96,7 @@ private:
   friend struct record_codec<job_record>;
   /// The greatest number of collected repetitions of which the record has an entry.
   static constexpr size_t most_collected = 16;
-  /// The greatest number of failures whose reasons are kept; earlier failures count as successes.
+  /// The most failed repetitions that are kept; an earlier one then counts as one that succeeded.
   static constexpr size_t most_failures = 1'000;
   struct gone {
     uint64_t repetition = 0;

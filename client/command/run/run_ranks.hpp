@@ -65,9 +65,9 @@ struct rival {
   bool lives = false;
 };
 
-/// The rival of this process in a status. `process`: the random number of this process. `here_for`:
-/// how long this process has run. `remembers`: the dispatcher keeps its state on the disk, so that
-/// it also lists workers that left it in an earlier run.
+/// The worker in a status that another process has started for this rank. `process`: the random
+/// number of this process. `here_for`: how long this process has run. `remembers`: the dispatcher
+/// keeps its state on the disk, so that it also lists workers that left it in an earlier run.
 rival rival_of(const service_status& now, int rank, const std::string& process, duration here_for,
                bool remembers);
 

@@ -147,7 +147,7 @@ protected:
     given_here_ = from.number(length_);
     input_ended_ = from.flag();
     const auto places = from.number(cycle_);
-    // Datasets are made in the order of their rows, not of their places.
+    // By the number of the input's row that a dataset is made from: the input is read forward.
     std::multimap<uint64_t, saved_place> open;
     for (uint64_t i = 0; i < places && from.fits(); ++i) {
       slots_.emplace_back();

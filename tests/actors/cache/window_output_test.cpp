@@ -317,9 +317,8 @@ TEST_F(ErrorsOfAWindow, SayThatAnElementIsLargerThanTheCache) {
   open(a, "a");
   block large;
   large.rows = 1;
-  large.columns.push_back(
-    column::dense(dtype::int64, shape{5000}, 1,
-                  buffer::copy_of(std::vector<std::byte>(40'000).data(), 40'000)));
+  large.columns.push_back(column::dense(
+    dtype::int64, shape{5000}, 1, buffer::copy_of(std::vector<std::byte>(40'000).data(), 40'000)));
   out.produced(large);
   EXPECT_THAT(deal()[a], testing::ElementsAre(-1));
   EXPECT_THAT(said,
