@@ -128,7 +128,7 @@ void consumer_state::handle(Event&& event, const std::shared_ptr<link>& fresh) {
     std::ranges::move(memory_->carry_out(event(*memory_->core), fresh), std::back_inserter(todo));
     lease_ = memory_->core->timing().lease;
     hold.unlock();
-    for (const auto& one : todo) std::visit([this](const auto& x) { carry_out(x); }, one);
+    for (const auto& one : todo) std::visit([&](const auto& x) { carry_out(x); }, one);
     hold.lock();
     alarm_.set(self_, atom::deadline_v, memory_->core->next_deadline());
     memory_->reminder = alarm_.armed();

@@ -142,7 +142,7 @@ void reduce_loop(void* out, const void* in, size_t outer, size_t n, size_t inner
   using P = partial<T>;
   auto* o = static_cast<T*>(out);
   auto* x = static_cast<const T*>(in);
-  const auto finish = [n](P value) {
+  const auto finish = [&](P value) {
     if constexpr (Mean)
       return T(value / static_cast<P>(n));
     else
