@@ -18,7 +18,6 @@ namespace headrace::detail::bench {
 
 namespace {
 
-constexpr auto off = sharding_policy::off;
 constexpr size_t replicas = 2;
 constexpr int64_t batch_size = 16;
 // With fewer steps, the result would depend too much on which lengths of batches occur in a run.

@@ -77,7 +77,7 @@ TEST(CardinalityDataset, IsComputedFromTheInputsOfEachOperator) {
   };
   for (const auto& [over, expected] : operators) {
     std::string name;
-    EXPECT_EQ(of_windows([&](dataset_ptr w) {
+    EXPECT_EQ(of_windows([&, &over = over](dataset_ptr w) {
                 const auto made = over(w).value();
                 name = to_string(made->op);
                 return made;
