@@ -122,13 +122,20 @@ cache_window::outcome cache_window::append(const block& rows, time_point now) {
   // as long as the window has these rows.
   auto kept = store_->append(id_, end_, copy_of(rows), held_from_ < end_);
   if (kept == nullptr) {
+    lacks_room_ = true;
     if (held_from_ < end_ && !waits_since_)
       waits_since_ = now;
     return outcome::no_room;
   }
+  lacks_room_ = false;
   waits_since_.reset();
   end_ += rows.rows;
   return outcome::appended;
+}
+
+void cache_window::needs_no_room() {
+  if (std::exchange(lacks_room_, false))
+    store_->needs_no_room(id_);
 }
 
 // -- the trainers that the window waits for -------------------------------------------------
@@ -158,8 +165,22 @@ void cache_window::free_passed() {
     store_->free_below(id_, below);
 }
 
+void cache_window::look_whether_pressed(time_point now) {
+  if (held_from_ >= end_ || !store_->is_pressed(id_))
+    return pressed_since_.reset();
+  const auto first = span().first;
+  if (pressed_since_ && pressed_from_ == first)
+    return;
+  pressed_since_ = now;
+  pressed_from_ = first;
+}
+
 void cache_window::look(time_point now) {
-  if (waits_since_ && options_.wait && *waits_since_ + *options_.wait <= now) {
+  look_whether_pressed(now);
+  const auto is_over = [&](const std::optional<time_point>& since) {
+    return since && options_.wait && *since + *options_.wait <= now;
+  };
+  if (is_over(waits_since_) || is_over(pressed_since_)) {
     // The oldest block is kept for the trainers whose places are before its end: the window gives
     // these trainers up.
     const auto first = span().first;
@@ -167,6 +188,8 @@ void cache_window::look(time_point now) {
     const auto end = oldest ? first + oldest->rows() : first;
     for (auto& [id, x] : trainers_) x.given_up |= x.place < end;
     waits_since_.reset();
+    if (pressed_since_)
+      pressed_since_ = now; // The other window may need more room than this frees.
   }
   renew_hold(now);
 }
@@ -175,8 +198,9 @@ std::optional<time_point> cache_window::next_deadline() const {
   if (!options_.wait)
     return {};
   std::optional<time_point> out;
-  if (waits_since_)
-    out = *waits_since_ + *options_.wait;
+  for (const auto& since : {waits_since_, pressed_since_})
+    if (since)
+      out = std::min(out.value_or(time_point::max()), *since + *options_.wait);
   // When a trainer was away for a lease, blocks kept for it may be evicted for other windows.
   for (const auto& [id, x] : trainers_)
     if (x.away_since && !x.given_up && x.place < end_)

@@ -78,6 +78,8 @@ public:
   /// Adds rows behind all others. no_room: the window keeps blocks for a trainer that is behind, or
   /// other windows have taken the budget.
   outcome append(const block& rows, time_point now);
+  /// The window no longer needs the room for which `append` returned no_room.
+  void needs_no_room();
   /// How many rows, from the first row on, fit into one block; at least one.
   size_t rows_of_a_block(const block& rows) const;
 
@@ -125,6 +127,7 @@ private:
   trainer& of(const std::string& id);
   bool holds(const trainer& x, time_point now) const;
   void renew_hold(time_point now);
+  void look_whether_pressed(time_point now);
   /// Frees the blocks that all trainers were handed.
   void free_passed();
   void forget_the_longest_away();
@@ -137,6 +140,11 @@ private:
   uint64_t held_from_ = UINT64_MAX;
   uint64_t freed_below_ = 0;
   std::optional<time_point> waits_since_; ///< since when `append` waits for a trainer
+  /// Since when another window lacks room that this one has taken with the blocks that it keeps for
+  /// trainers. The time is set anew when the oldest of them, which begins at `pressed_from_`, goes.
+  std::optional<time_point> pressed_since_;
+  uint64_t pressed_from_ = 0;
+  bool lacks_room_ = false; ///< the last `append` returned no_room
   time_point looked_at_{};
 };
 

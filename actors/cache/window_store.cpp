@@ -130,12 +130,18 @@ std::shared_ptr<cached_block> window_store::append(uint64_t window, uint64_t fir
   if (bounded)
     while (to.bytes + charge > share() && may_evict(to)) evict(to);
   // A window may always have one block.
-  const bool beyond = bounded && !to.blocks.empty() && to.bytes + charge > share();
-  if (beyond || !make_room(charge, nullptr)) {
+  const bool within = to.blocks.empty() || to.bytes + charge <= share();
+  if ((bounded && !within) || !make_room(charge, nullptr)) {
     to.lacks_room = true;
+    const auto before = std::exchange(to.starved_of, within ? charge : 0);
+    const auto pressed =
+      before == 0 ? who_is_pressed(window) : std::vector<std::function<void()>>{};
+    lock.unlock();
+    for (const auto& call : pressed) call();
     return nullptr;
   }
   to.lacks_room = false;
+  to.starved_of = 0;
   auto out = std::make_shared<cached_block>();
   out->store_ = weak_from_this();
   out->window_ = window;
@@ -168,6 +174,22 @@ void window_store::hold(uint64_t window, uint64_t from) {
   for (const auto& call : waiting) call();
 }
 
+void window_store::needs_no_room(uint64_t window) {
+  const std::lock_guard lock{mutex_};
+  windows_.at(window).starved_of = 0;
+}
+
+bool window_store::presses(const window& starved, const window& other) const {
+  return &starved != &other && starved.starved_of != 0
+         && (other.bytes > share() || starved.starved_of > share());
+}
+
+bool window_store::is_pressed(uint64_t window) const {
+  const std::lock_guard lock{mutex_};
+  const auto& x = windows_.at(window);
+  return std::ranges::any_of(windows_, [&](const auto& y) { return presses(y.second, x); });
+}
+
 void window_store::free_below(uint64_t window, uint64_t row) {
   std::vector<std::function<void()>> waiting;
   {
@@ -186,6 +208,15 @@ std::vector<std::function<void()>> window_store::who_shrank(uint64_t but) {
   std::vector<std::function<void()>> out;
   for (const auto& [id, x] : windows_)
     if (id != but && x.shrank && !std::exchange(x.noticed, true) && x.room)
+      out.push_back(x.room);
+  return out;
+}
+
+std::vector<std::function<void()>> window_store::who_is_pressed(uint64_t by) {
+  std::vector<std::function<void()>> out;
+  const auto& starved = windows_.at(by);
+  for (const auto& [id, x] : windows_)
+    if (presses(starved, x) && x.room)
       out.push_back(x.room);
   return out;
 }

@@ -57,8 +57,9 @@ public:
   /// Makes a new, empty window.
   uint64_t open();
   /// `call` is called, from any thread and without a lock, when there may be room for rows that the
-  /// window could not append. It is also called when blocks of the window were evicted for another
-  /// window, but then only once until the caller reads the window's state with the function `of`.
+  /// window could not append. It is also called when the window becomes pressed (`is_pressed`), and
+  /// when blocks of the window were evicted for another window, but then only once until the caller
+  /// reads the window's state with the function `of`.
   void when_there_is_room(uint64_t window, std::function<void()> call);
   void close(uint64_t window);
 
@@ -68,6 +69,12 @@ public:
   /// or, if `bounded` is true, the window would take more than an equal share of the budget. @pre
   /// charge_of(rows) <= budget()
   std::shared_ptr<cached_block> append(uint64_t window, uint64_t first, block rows, bool bounded);
+  /// The window no longer needs the room that it lacked when `append` returned null.
+  void needs_no_room(uint64_t window);
+  /// True if another window, which takes no more than its share, could not append a block, and this
+  /// window takes more than its share or the block is larger than a share. Then this window should
+  /// hold fewer blocks within a bounded time.
+  bool is_pressed(uint64_t window) const;
   /// Rows with this number or a higher one are not evicted. At first all rows may be evicted.
   void hold(uint64_t window, uint64_t from);
   /// Frees the blocks of the window in which every row has a number below `row`.
@@ -100,6 +107,9 @@ private:
     uint64_t appended = 0;
     uint64_t encoded = 0;
     bool lacks_room = false;
+    /// The bytes of the block that the window could not append although it takes no more than its
+    /// share; 0: there is none.
+    size_t starved_of = 0;
     std::function<void()> room;
     // Since `of` was called:
     mutable bool shrank = false;  ///< blocks of the window were evicted
@@ -110,6 +120,8 @@ private:
   bool make_room(uint64_t needs, const cached_block* but);
   void evict(window& of);
   static bool may_evict(const window& of);
+  bool presses(const window& starved, const window& other) const;
+  std::vector<std::function<void()>> who_is_pressed(uint64_t by);
   std::vector<std::function<void()>> who_lacks_room(uint64_t but);
   std::vector<std::function<void()>> who_shrank(uint64_t but);
   /// The most bytes of a window whose blocks are appended with `bounded`. A window may always have

@@ -259,6 +259,69 @@ TEST(CacheWindow, IsToldWhenAnotherWindowHoldsLess) {
   EXPECT_EQ(told, 1);
 }
 
+TEST(CacheWindow, GivesItsShareToAnotherWhenItWaitsNoLongerThanForItsOwnRows) {
+  const auto store = window_store::make(4 * charge(10));
+  cache_window a{store, {.wait = 6s}};
+  time_point now{1h};
+  int told = 0;
+  a.when_there_is_room([&] { ++told; });
+  a.join("slow", cache_start::oldest);
+  a.join("fast", cache_start::oldest);
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(a.append(rows_of(10 * i, 10), now), outcome::appended);
+  a.look(now);
+  EXPECT_FALSE(a.next_deadline());
+  cache_window b{store, {}};
+  int has_room = 0;
+  b.when_there_is_room([&] { ++has_room; });
+  b.join("t", cache_start::oldest);
+  EXPECT_EQ(b.append(rows_of(0, 10), now), outcome::no_room);
+  EXPECT_EQ(told, 1) << "it takes more than its share";
+  EXPECT_EQ(b.append(rows_of(0, 10), now), outcome::no_room);
+  EXPECT_EQ(told, 1);
+  a.look(now);
+  EXPECT_EQ(a.next_deadline(), now + 6s);
+  a.look(now + 5s);
+  EXPECT_EQ(has_room, 0);
+  a.look(now + 6s);
+  EXPECT_EQ(has_room, 1);
+  EXPECT_EQ(b.append(rows_of(0, 10), now + 6s), outcome::appended);
+  a.look(now + 12s);
+  EXPECT_FALSE(a.next_deadline()) << "nobody lacks room";
+}
+
+TEST(CacheWindow, KeepsItsRowsForASlowTrainerIfTheOtherNeedsNoRoomAnyMore) {
+  const auto store = window_store::make(4 * charge(10));
+  cache_window a{store, {.wait = 6s}};
+  const time_point now{1h};
+  a.join("slow", cache_start::oldest);
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(a.append(rows_of(10 * i, 10), now), outcome::appended);
+  cache_window b{store, {}};
+  b.join("t", cache_start::oldest);
+  EXPECT_EQ(b.append(rows_of(0, 10), now), outcome::no_room);
+  a.look(now);
+  b.needs_no_room();
+  a.look(now + 7s);
+  const auto first = a.read("slow");
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->first, 0u);
+  EXPECT_EQ(a.skipped_by("slow"), 0u);
+}
+
+TEST(CacheWindow, MakesRoomForARowThatIsLargerThanAShare) {
+  const auto store = window_store::make(4 * charge(10));
+  cache_window a{store, {.wait = 6s}};
+  const time_point now{1h};
+  a.join("slow", cache_start::oldest);
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(a.append(rows_of(10 * i, 10), now), outcome::appended);
+  cache_window b{store, {}};
+  const auto large = rows_of(0, 100);
+  ASSERT_GT(window_store::charge_of(large), store->budget() / 2);
+  EXPECT_EQ(b.append(large, now), outcome::no_room);
+  a.look(now);
+  a.look(now + 6s);
+  EXPECT_EQ(b.append(large, now + 6s), outcome::appended);
+}
+
 TEST(CacheWindow, KeepsWhatWasEncodedWithinTheBudget) {
   const auto store = window_store::make(4 * charge(1000));
   cache_window a{store, {}};
