@@ -1,5 +1,7 @@
 #include "headrace/actors/dispatcher/save_table.hpp"
 
+#include "headrace/runtime/base/utf8.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -247,7 +249,7 @@ void save_table::end(save& of, save_state how, status why) {
   // Many failures may be kept (`service_record::most_ended_saves`), so each text is bounded.
   constexpr size_t most_text = 4096;
   if (why.message().size() > most_text)
-    why = {why.code(), why.message().substr(0, most_text) + " ..."};
+    why = {why.code(), std::string{utf8_prefix(why.message(), most_text)} + " ..."};
   of.now.state = how;
   of.now.failure = std::move(why);
   of.now.workers = 0;

@@ -1,5 +1,6 @@
 #include "headrace/actors/worker/heartbeat_codec.hpp"
 
+#include "headrace/runtime/base/utf8.hpp"
 #include "headrace/runtime/metrics/metric_codec.hpp"
 #include "headrace/schemas/text.hpp"
 
@@ -28,7 +29,7 @@ void write_window(schema::CacheWindow::Builder out, const cache_report& what) {
 }
 
 void write_operator(schema::OperatorStatus::Builder out, const operator_activity& what) {
-  out.setName(text_of(what.name.substr(0, most_name)));
+  out.setName(text_of(std::string{utf8_prefix(what.name, most_name)}));
   out.setDepth(what.depth);
   out.setInFunction(what.in_function);
   out.setCalls(static_cast<float>(what.calls));

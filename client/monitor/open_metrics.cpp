@@ -1,5 +1,8 @@
 #include "headrace/client/monitor/open_metrics.hpp"
 
+#include "headrace/runtime/base/utf8.hpp"
+
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
@@ -8,17 +11,23 @@ namespace headrace::detail::monitor {
 
 namespace {
 
+/// Prometheus refuses a whole page if one label is not UTF-8, and reads a zero byte as the end of
+/// the text, so such bytes are replaced.
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : text)
-    if (c == '\\' || c == '"')
-      (out += '\\') += c;
+  for (size_t i = 0; i < text.size();) {
+    const auto length = utf8_length(text, i);
+    const auto c = text[i];
+    if (length == 0 || c == '\0')
+      out += "\uFFFD";
     else if (c == '\n')
       out += "\\n";
-    else if (c == '\0')
-      out += "\uFFFD"; // Prometheus reads a zero byte as the end of the text
+    else if (c == '\\' || c == '"')
+      (out += '\\') += c;
     else
-      out += c;
+      out += text.substr(i, length);
+    i += std::max<size_t>(length, 1);
+  }
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/iterator/position_reader.hpp"
 
 #include "headrace/runtime/base/status_code.hpp"
+#include "headrace/runtime/base/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -85,7 +86,7 @@ void put(position& to, const status& failure) {
   if (failure.ok())
     return;
   to.numbers.push_back(failure.ends_run() ? 1 : 0);
-  const auto text = std::string_view{failure.message()}.substr(0, longest_text);
+  const auto text = utf8_prefix(failure.message(), longest_text);
   to.numbers.push_back(text.size());
   for (size_t at = 0; at < text.size(); at += sizeof(uint64_t)) {
     uint64_t word = 0;

@@ -1,5 +1,7 @@
 #include "headrace/pipeline/kernels/string_scalar.hpp"
 
+#include "headrace/runtime/base/utf8.hpp"
+
 #include <cstdlib>
 #include <fmt/format.h>
 #include <locale.h>
@@ -9,7 +11,7 @@ namespace headrace::detail::text {
 
 status not_a_number(std::string_view x, dtype type, bool outside) {
   constexpr size_t most = 64;
-  const auto shown = x.substr(0, most);
+  const auto shown = utf8_prefix(x, most);
   const auto* dots = x.size() > most ? "..." : "";
   if (outside)
     return invalid_argument(

@@ -1,33 +1,13 @@
 #include "headrace/runtime/log/line.hpp"
 
+#include "headrace/runtime/base/utf8.hpp"
+
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
 
 namespace headrace::detail {
 namespace {
-
-/// The length of the UTF-8 sequence that begins at `x[i]`; 0 if there is none.
-size_t sequence_length(std::string_view x, size_t i) {
-  auto byte = [&](size_t k) { return static_cast<unsigned char>(x[k]); };
-  auto first = byte(i);
-  size_t n = first < 0x80   ? 1
-             : first < 0xC2 ? 0
-             : first < 0xE0 ? 2
-             : first < 0xF0 ? 3
-             : first < 0xF5 ? 4
-                            : 0;
-  if (n == 0 || i + n > x.size())
-    return 0;
-  for (size_t k = 1; k < n; ++k)
-    if ((byte(i + k) & 0xC0) != 0x80)
-      return 0;
-  // The condition holds for overlong forms, surrogates, and values beyond U+10FFFF.
-  if ((first == 0xE0 && byte(i + 1) < 0xA0) || (first == 0xED && byte(i + 1) > 0x9F)
-      || (first == 0xF0 && byte(i + 1) < 0x90) || (first == 0xF4 && byte(i + 1) > 0x8F))
-    return 0;
-  return n;
-}
 
 bool append_escape(std::string& out, char c) {
   switch (c) {
@@ -73,7 +53,7 @@ void append_value(std::string& out, log_format, Integer x) {
 void append_json_string(std::string& out, std::string_view x) {
   out += '"';
   for (size_t i = 0; i < x.size();) {
-    auto n = sequence_length(x, i);
+    auto n = utf8_length(x, i);
     if (n == 0) {
       out += "\xEF\xBF\xBD";
       ++i;

@@ -6,6 +6,8 @@
 #include "headrace/actors/protocol/codec/round_codec.hpp"
 #include "headrace/actors/protocol/codec/timing_codec.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
+#include "headrace/pipeline/types/trainer_cache.hpp"
+#include "headrace/runtime/base/utf8.hpp"
 #include "headrace/schemas/failure_codec.hpp"
 #include "headrace/schemas/text.hpp"
 
@@ -48,8 +50,9 @@ result<open_iteration> read_open_iteration(schema::OpenIteration::Reader in) {
 
 namespace {
 
-/// The most bytes of a reader's name, and of its host; longer texts are cut.
-constexpr size_t most_name = 100;
+/// The most bytes of a reader's name, which may be the id of a trainer, and of its host; longer
+/// texts are cut.
+constexpr size_t most_name = longest_trainer_id;
 
 template <class Builder>
 void write_reader_to(Builder out, const reader_of& who) {
@@ -99,7 +102,7 @@ reader_pace read_pace(schema::ReaderPace::Reader in) {
     return duration{static_cast<int64_t>(std::min<uint64_t>(ns, INT64_MAX))};
   };
   const auto text = [](capnp::Text::Reader x) {
-    return std::string{text_of(x).substr(0, most_name)};
+    return std::string{utf8_prefix(text_of(x), most_name)};
   };
   return {time(in.getElapsedNs()), time(in.getWaitedNs()), in.getElements(),
           in.getBytes(),           text(in.getName()),     text(in.getHost())};

@@ -1,5 +1,7 @@
 #include "pool_answer.hpp"
 
+#include "headrace/runtime/base/utf8.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,26 +21,12 @@ status no_answer(const std::string& why) {
 
 /// The beginning of a text for a message, which must be UTF-8 without NULs: other bytes become '?'.
 std::string plain(std::string_view text) {
-  std::string out{text.substr(0, most_text_bytes)};
+  std::string out{utf8_prefix(text, most_text_bytes)};
   for (size_t i = 0; i < out.size();) {
-    const auto lead = static_cast<unsigned char>(out[i]);
-    const size_t length = lead < 0x80                   ? 1
-                          : lead >= 0xc2 && lead < 0xe0 ? 2
-                          : lead >= 0xe0 && lead < 0xf0 ? 3
-                          : lead >= 0xf0 && lead < 0xf5 ? 4
-                                                        : 0;
-    bool good = length != 0 && i + length <= out.size() && lead != 0;
-    for (size_t k = 1; good && k < length; ++k)
-      good = (static_cast<unsigned char>(out[i + k]) & 0xc0) == 0x80;
-    if (good && length > 2) {
-      const auto second = static_cast<unsigned char>(out[i + 1]);
-      // UTF-8 excludes overlong forms, surrogates, and values beyond the last code point.
-      good = !(lead == 0xe0 && second < 0xa0) && !(lead == 0xed && second >= 0xa0)
-             && !(lead == 0xf0 && second < 0x90) && !(lead == 0xf4 && second >= 0x90);
-    }
-    if (!good)
+    const auto length = out[i] == '\0' ? 0 : utf8_length(out, i);
+    if (length == 0)
       out[i] = '?';
-    i += good ? length : 1;
+    i += std::max<size_t>(length, 1);
   }
   return out;
 }

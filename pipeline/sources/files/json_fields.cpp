@@ -1,5 +1,7 @@
 #include "headrace/pipeline/sources/files/json_fields.hpp"
 
+#include "headrace/runtime/base/utf8.hpp"
+
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
@@ -27,7 +29,7 @@ std::string_view kind_of(const dom::element& x) {
 std::string shown(const dom::element& x) {
   constexpr size_t most = 40;
   auto out = simdjson::minify(x);
-  return out.size() > most ? out.substr(0, most) + "..." : out;
+  return out.size() > most ? std::string{utf8_prefix(out, most)} + "..." : out;
 }
 
 status wrong(const dom::element& x, dtype type) {

@@ -15,12 +15,14 @@ constexpr gauge_info depth{{"headrace_depth_bytes", "bytes", "How deep."}};
 constexpr std::array<double, 2> bounds{0.5, 2};
 constexpr histogram_info times{{"headrace_times_seconds", "seconds", "Times."}, bounds};
 
-TEST(OpenMetrics, WritesNoZeroBytes) {
+TEST(OpenMetrics, ReplacesZeroBytesAndBytesThatAreNotUtf8) {
   metric_registry all;
   all.get(words, {{"kind", std::string{"a\0b", 3}}}).add(7);
+  all.get(words, {{"kind", "\u5b9f\xe9\xa8"}}).add(8);
   metric_families out;
   add_registry(out, all);
   EXPECT_THAT(open_metrics_text(out), HasSubstr("{kind=\"a\uFFFDb\"} 7"));
+  EXPECT_THAT(open_metrics_text(out), HasSubstr("{kind=\"\u5b9f\uFFFD\uFFFD\"} 8"));
 }
 
 TEST(OpenMetrics, WritesFamiliesWithKindUnitAndHelp) {
