@@ -160,7 +160,7 @@ private:
   result<std::optional<uint32_t>> place_of(const worker_info& who, time_point now);
   /// Handles a worker whose lease expired, or that another process has replaced.
   void lose(const worker_info& who);
-  void forget_worker(const worker_info& who);
+  void forget_worker(const worker_info& who, bool lost);
   void tell_jobs(const worker_info& who, bool lost);
   bool is_alive(worker_id who) const;
 

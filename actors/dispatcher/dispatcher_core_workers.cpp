@@ -127,7 +127,7 @@ dispatcher_commands dispatcher_core::worker_leaves(request_token request, worker
         {{"worker", to_string(gone->id)}, {"data", gone->data_address}});
     if (record_.drains(who))
       commit(service_record::worker_drained{who});
-    forget_worker(*gone);
+    forget_worker(*gone, false);
   }
   answer(request, status{});
   answer_drains(now);
@@ -146,13 +146,16 @@ dispatcher_commands dispatcher_core::timer(time_point now) {
 
 void dispatcher_core::lose(const worker_info& who) {
   say(log_level::warn, "worker lost", {{"worker", to_string(who.id)}, {"data", who.data_address}});
-  forget_worker(who);
+  forget_worker(who, true);
 }
 
-void dispatcher_core::forget_worker(const worker_info& who) {
+void dispatcher_core::forget_worker(const worker_info& who, bool lost) {
   todo_.push_back(dispatcher_command::drop_worker{who.id});
   tell_jobs(who, true);
-  saves_.worker_gone(who.id);
+  if (lost)
+    saves_.worker_lost(who.id);
+  else
+    saves_.worker_left(who.id);
   look_at_saves();
 }
 

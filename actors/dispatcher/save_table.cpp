@@ -14,6 +14,8 @@ void save_table::begin(const save_entry& what) {
   if (!fresh)
     return;
   at->second.what = what;
+  // Readers of this save must not find the failure of an earlier one in the folder.
+  std::erase_if(notes_, [&](const save_order& x) { return x.what.path == what.path; });
   // Versions begin at a number that depends on the table's `entropy`, so that they differ from
   // those that an earlier table gave to the save.
   at->second.now = {
@@ -233,12 +235,17 @@ void save_table::reopen(save& of, const save_step& what, step_loss how) {
   end(of, save_state::failed, why);
 }
 
-void save_table::worker_gone(worker_id worker) {
-  const bool alone = busy_with(worker) == 1;
+void save_table::worker_left(worker_id worker) { reopen_all(worker, step_loss::none); }
+
+void save_table::worker_lost(worker_id worker) {
+  reopen_all(worker, busy_with(worker) == 1 ? step_loss::only_step : step_loss::one_of_several);
+}
+
+void save_table::reopen_all(worker_id worker, step_loss how) {
   for (auto& [id, one] : saves_) {
     const auto has = one.out.extract(worker);
     if (has && !one.now.over())
-      reopen(one, has.mapped().step, alone ? step_loss::only_step : step_loss::one_of_several);
+      reopen(one, has.mapped().step, how);
   }
   drop_ended();
 }

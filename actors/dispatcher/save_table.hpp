@@ -37,8 +37,10 @@ public:
   /// name, for messages.
   save_steps ask(worker_id worker, const std::string& who, const save_question& what,
                  uint32_t workers);
-  /// The worker is lost or has left: its steps are assigned to other workers.
-  void worker_gone(worker_id worker);
+  /// The worker has left in order: its steps are assigned to other workers.
+  void worker_left(worker_id worker);
+  /// The worker is lost: its steps are assigned to other workers, and counted as lost.
+  void worker_lost(worker_id worker);
   /// True if there is a step that this worker could take.
   bool has_step_for(worker_id worker) const;
   /// The number of steps that no worker has.
@@ -70,6 +72,7 @@ private:
   /// Whether a step was lost with its worker, and whether that worker had other steps too.
   enum class step_loss { none, only_step, one_of_several };
   void reopen(save& of, const save_step& what, step_loss how);
+  void reopen_all(worker_id worker, step_loss how);
   /// True if the next step of a save was lost with a worker, so that it may be the reason why that
   /// worker ended.
   static bool is_suspect(const save& of) noexcept;

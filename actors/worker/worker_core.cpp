@@ -87,6 +87,7 @@ worker_core::commands worker_core::registered(uint64_t over, const result<worker
     return out;
   }
   refused_ = {};
+  registered_over_ = connection_;
   self_.id = what->id;
   timing_ = what->timing;
   first_beat_ = true;
@@ -231,7 +232,8 @@ worker_core::commands worker_core::end_unanswered(task_id id, const status& why)
 // -- saves ---------------------------------------------------------------------------------
 
 void worker_core::ask_for_saves(commands& out) {
-  if (!up_ || !self_.id || has_said_goodbye())
+  // A question before the registration would be sent again after it, and answers would be mixed up.
+  if (!up_ || registered_over_ != connection_ || has_said_goodbye())
     return;
   if (auto what = saves_.question())
     out.emplace_back(

@@ -197,8 +197,9 @@ private:
   std::optional<duration> dispatcher_timeout_;
   lease_timing timing_;
   bool up_ = false;
-  uint64_t connection_ = 0; ///< the number of the present connection to the dispatcher
-  status unreached_;        ///< the reason why connecting failed, or registering got no answer
+  uint64_t connection_ = 0;      ///< the number of the present connection to the dispatcher
+  uint64_t registered_over_ = 0; ///< the connection over which the worker registered last
+  status unreached_;             ///< the reason why connecting failed, or registering got no answer
   /// The time at which the worker began to connect, or lost the last connection on which the
   /// dispatcher answered its registration; unset: the dispatcher has answered on the present one.
   std::optional<time_point> unheard_since_;

@@ -70,7 +70,7 @@ TEST_F(SaveTable, AStepOfAWorkerThatIsGoneIsForAnother) {
   plan(1);
   const auto a = next(first, {report_of_plan});
   EXPECT_FALSE(table.has_step_for(second));
-  table.worker_gone(first);
+  table.worker_lost(first);
   EXPECT_TRUE(table.has_step_for(second));
   const auto b = next(second);
   EXPECT_EQ(piece_of(b), 0);
@@ -113,11 +113,11 @@ TEST_F(SaveTable, AStepThatTakesWorkersWithItFailsTheSave) {
   plan(2);
   next(first, {report_of_plan});
   for (unsigned i = 1; i < save_table::most_losses; ++i) {
-    table.worker_gone(first);
+    table.worker_lost(first);
     ASSERT_TRUE(table.take_ended().empty()) << i;
     EXPECT_EQ(piece_of(next(first)), 0);
   }
-  table.worker_gone(first);
+  table.worker_lost(first);
   const auto over = table.take_ended();
   ASSERT_EQ(over.size(), 1);
   EXPECT_NE(over[0].failure.message().find("while they wrote piece 0"), std::string::npos);
@@ -125,6 +125,30 @@ TEST_F(SaveTable, AStepThatTakesWorkersWithItFailsTheSave) {
   EXPECT_TRUE(table.has_step_for(second));
   EXPECT_EQ(next(second).step, save_step{note_step{over[0].failure}});
   EXPECT_FALSE(table.has_step_for(second));
+}
+
+TEST_F(SaveTable, AStepWhoseWorkersLeaveInOrderIsNotCountedAsLost) {
+  plan(2);
+  next(first, {report_of_plan});
+  for (unsigned i = 0; i <= save_table::most_losses; ++i) {
+    table.worker_left(first);
+    ASSERT_TRUE(table.take_ended().empty()) << i;
+    EXPECT_EQ(piece_of(next(first)), 0);
+  }
+}
+
+TEST_F(SaveTable, AFailureIsNotNotedInAFolderIntoWhichAnotherSaveHasBegun) {
+  plan(1);
+  next(first, {report_of_plan});
+  for (unsigned i = 1; i < save_table::most_losses; ++i) {
+    table.worker_lost(first);
+    next(first);
+  }
+  table.worker_lost(first);
+  ASSERT_EQ(table.take_ended().size(), 1);
+  table.begin(entry(save_id{8}));
+  EXPECT_TRUE(std::holds_alternative<plan_step>(next(second).step));
+  EXPECT_TRUE(ask(first).orders.empty());
 }
 
 TEST_F(SaveTable, ASaveThatTakesWorkersWithItFailsAndOthersBesideItGoOn) {
@@ -135,7 +159,7 @@ TEST_F(SaveTable, ASaveThatTakesWorkersWithItFailsAndOthersBesideItGoOn) {
     plans.push_back({x.what.id, x.number, save_planned{.plan = 5, .there = {false}}});
   ASSERT_EQ(plans.size(), 2);
   ASSERT_EQ(ask(first, plans).orders.size(), 2);
-  table.worker_gone(first);
+  table.worker_lost(first);
   // A step whose worker was lost is given only to a worker without another step, so that a further
   // loss shows which step causes it.
   for (int lives = 0; lives < 20 && table.size() != 0; ++lives) {
@@ -146,7 +170,7 @@ TEST_F(SaveTable, ASaveThatTakesWorkersWithItFailsAndOthersBesideItGoOn) {
     }
     if (!orders.empty() && std::holds_alternative<piece_step>(orders[0].step)) {
       EXPECT_TRUE(ask(first, {}, {{bad, orders[0].number}}).orders.empty()) << "it is alone";
-      table.worker_gone(first);
+      table.worker_lost(first);
     }
   }
   const auto ended = table.take_ended();
