@@ -129,18 +129,16 @@ private:
     size_t values = rows;
     if (in.getDense().size() > most_dims)
       return data_loss(fmt::format("rank {}", in.getDense().size()));
-    // The number of values of a row must not overflow, even if there are no rows.
-    size_t row_values = 1;
     for (auto dim : in.getDense()) {
-      if (dim > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())
-          || __builtin_mul_overflow(row_values, dim, &row_values))
+      if (dim > static_cast<uint64_t>(shape::most_values))
         return data_loss("a shape with more values than memory");
       dims.push_back(static_cast<int64_t>(dim));
     }
-    if (__builtin_mul_overflow(row_values, rows, &values)
-        || row_values > static_cast<size_t>(std::numeric_limits<int64_t>::max()))
-      return data_loss("a shape with more values than memory");
     shape row{std::move(dims)};
+    // Rows of a shape must not be too large even if there are none.
+    if (!row.is_bounded()
+        || __builtin_mul_overflow(static_cast<size_t>(*row.elements()), rows, &values))
+      return data_loss("a shape with more values than memory");
     if (!expected.dims.accepts(row) && errors_->size() != rows)
       return invalid_argument(
         fmt::format("rows of shape {}, expected {}", to_string(row), to_string(expected)));
@@ -177,7 +175,6 @@ private:
       const bool failed = error != errors_->end() && error->row == r;
       if (failed)
         ++error;
-      int64_t values = 1;
       for (size_t d = 0; d < rank; ++d) {
         const auto n = extent[r * rank + d];
         const bool fits = failed || !expected.dims.has_rank() || expected.dims[d] == shape::unknown
@@ -185,9 +182,12 @@ private:
         if (n < 0 || !fits)
           return invalid_argument(fmt::format("row {} has extent {} at axis {}, expected {}", r, n,
                                               d, to_string(expected)));
-        if (__builtin_mul_overflow(values, n, &values))
-          return data_loss(fmt::format("row {} has more values than memory", r));
       }
+      const auto row = extent.subspan(r * rank, rank);
+      if (!shape::are_bounded(row))
+        return data_loss(fmt::format("row {} has more values than memory", r));
+      int64_t values = 1;
+      for (auto n : row) values *= n;
       if (__builtin_add_overflow(total, values, &total))
         return data_loss("rows with more values than memory");
     }

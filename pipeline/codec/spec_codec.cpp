@@ -119,14 +119,14 @@ result<shape> decode(schema::Shape::Reader in) {
   if (in.getDims().size() > most_rank)
     return invalid_argument(fmt::format("a shape of rank {}", in.getDims().size()));
   std::vector<int64_t> dims;
-  int64_t values = 1;
   for (auto extent : in.getDims()) {
-    // The product of the known extents must not overflow.
-    if (extent < shape::unknown || (extent > 0 && __builtin_mul_overflow(values, extent, &values)))
+    if (extent < shape::unknown)
       return invalid_argument(fmt::format("a shape with an extent of {}", extent));
     dims.push_back(extent);
   }
-  return shape{std::move(dims)};
+  shape out{std::move(dims)};
+  HEADRACE_TRY(check_bounded(out));
+  return out;
 }
 
 result<tensor_spec> decode(schema::TensorSpec::Reader in) {
@@ -160,12 +160,14 @@ result<column> decode(schema::Tensor::Reader in) {
   if (in.getDims().size() > most_rank)
     return invalid_argument(fmt::format("a constant of rank {}", in.getDims().size()));
   std::vector<int64_t> dims;
-  int64_t values = 1;
   for (auto extent : in.getDims()) {
-    if (extent < 0 || __builtin_mul_overflow(values, extent, &values))
-      return invalid_argument("a constant with more values than memory");
+    if (extent < 0)
+      return invalid_argument(fmt::format("a constant with an extent of {}", extent));
     dims.push_back(extent);
   }
+  const shape row{dims};
+  HEADRACE_TRY(check_bounded(row));
+  const auto values = *row.elements();
   if (type == dtype::string) {
     if (!in.isStrings() || in.getStrings().size() != static_cast<uint64_t>(values))
       return invalid_argument(fmt::format("a constant without its {} strings", values));

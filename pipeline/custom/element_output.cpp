@@ -18,7 +18,7 @@ status element_output::begin(size_t component, dtype type, const shape& dims, si
   const auto& spec = spec_->components[component];
   const tensor_spec given{type, dims};
   const auto size = dims.elements();
-  if (!size || !spec.accepts(given))
+  if (!size || !dims.is_bounded() || !spec.accepts(given))
     return invalid_argument(fmt::format("it gave {} as component {}; it declared {}",
                                         to_string(given), component, to_string(spec)));
   if (static_cast<uint64_t>(*size) != values)

@@ -40,6 +40,17 @@ expr converted(const expr& parameter, dtype type) {
   return parameter.type() == type ? parameter : cast(parameter, type);
 }
 
+/// Floats in [0, 1). As in TensorFlow, the lowest bits of a random word are the mantissa's: 10 bits
+/// for float16, 7 for bfloat16, 23 for float32. A float32 that is rounded could be 1.
+expr uniform(const extents& dims, const expr& seed, dtype type) {
+  if (!is_small(type))
+    return drawn(expr_op::random_uniform, {seed.node()}, dims, type);
+  const int32_t steps = type == dtype::float16 ? 1 << 10 : 1 << 7;
+  const auto words = drawn(expr_op::random_uniform, {seed.node()}, dims, dtype::float32);
+  const auto mantissa = cast<int32_t>(words * static_cast<float>(1 << 23)) & (steps - 1);
+  return cast(cast<float>(mantissa) * (1.0f / static_cast<float>(steps)), type);
+}
+
 expr floats(expr_op op, const extents& dims, const expr& seed, dtype type, bool flag = false) {
   return drawn(op, {seed.node()}, dims, is_small(type) ? dtype::float32 : type, flag);
 }
@@ -61,9 +72,8 @@ expr stateless_uniform(const extents& dims, const expr& seed, const expr& low, c
     return drawn(expr_op::random_integers,
                  {seed.node(), converted(from, type).node(), converted(to, type).node()}, dims,
                  type);
-  const auto x = floats(expr_op::random_uniform, dims, seed, type);
-  const auto first = converted(from, x.type());
-  return converted(x * (converted(to, x.type()) - first) + first, type);
+  const auto first = converted(from, type);
+  return uniform(dims, seed, type) * (converted(to, type) - first) + first;
 }
 
 expr stateless_normal(const extents& dims, const expr& seed, const expr& mean,

@@ -1,5 +1,7 @@
 #include "headrace/pipeline/types/shape.hpp"
 
+#include <fmt/format.h>
+
 namespace headrace {
 
 bool shape::is_static() const noexcept { return elements().has_value(); }
@@ -14,6 +16,14 @@ std::optional<int64_t> shape::elements() const noexcept {
     n *= dim;
   }
   return n;
+}
+
+bool shape::are_bounded(std::span<const int64_t> dims) noexcept {
+  int64_t n = 1;
+  for (auto dim : dims)
+    if (dim < unknown || (dim > 0 && (__builtin_mul_overflow(n, dim, &n) || n > most_values)))
+      return false;
+  return true;
 }
 
 bool shape::accepts(const shape& other) const noexcept {
@@ -49,6 +59,15 @@ shape shape::without_leading() const {
   if (!known_rank_)
     return *this;
   return shape{std::vector<int64_t>{dims_.begin() + 1, dims_.end()}};
+}
+
+status check_bounded(const shape& x) {
+  if (x.is_bounded())
+    return {};
+  return invalid_argument(
+    fmt::format("the shape {} is too large: the product of its extents, where "
+                "0 counts as 1, may be at most {}",
+                to_string(x), shape::most_values));
 }
 
 std::string to_string(const shape& x) {

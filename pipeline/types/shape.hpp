@@ -1,5 +1,7 @@
 #pragma once
 
+#include "headrace/runtime/base/status.hpp"
+
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -13,6 +15,8 @@ namespace headrace {
 class shape {
 public:
   static constexpr int64_t unknown = -1;
+  /// The most values of a tensor. More would be a mistake, or an attack.
+  static constexpr int64_t most_values = int64_t{1} << 40;
 
   /// A scalar.
   shape() = default;
@@ -33,8 +37,13 @@ public:
   bool is_scalar() const noexcept { return known_rank_ && dims_.empty(); }
   /// True if all extents are known.
   bool is_static() const noexcept;
-  /// The number of values, if `is_static()`.
+  /// The number of values, if `is_static()`. @pre `is_bounded()`
   std::optional<int64_t> elements() const noexcept;
+  /// True if no extent is below `unknown`, and the product of the known extents is at most
+  /// `most_values`, where an extent of 0 counts as 1. So no product of some of the extents
+  /// overflows, and none is much larger than the tensor that a function makes of them.
+  bool is_bounded() const noexcept { return are_bounded(dims_); }
+  static bool are_bounded(std::span<const int64_t> dims) noexcept;
 
   /// True if a value of shape `other` is allowed where this shape is declared.
   bool accepts(const shape& other) const noexcept;
@@ -51,6 +60,9 @@ private:
   std::vector<int64_t> dims_;
   bool known_rank_ = true;
 };
+
+/// Ok for a bounded shape. An error names the shape and the bound.
+status check_bounded(const shape& x);
 
 /// A text such as `[2, ?, 3]`; `[]` for a scalar; `<unknown>` without a rank.
 std::string to_string(const shape& x);

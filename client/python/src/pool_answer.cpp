@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 namespace headrace::detail::python {
 
@@ -68,17 +67,18 @@ status pool_answer::read_values(const tensor_spec& spec, value& into) {
   if (!take_number(1, rank))
     return no_answer("it ends within a row");
   std::vector<int64_t> dims;
-  uint64_t count = 1;
   for (uint64_t i = 0; i < rank; ++i) {
     uint64_t extent = 0;
     if (!take_number(8, extent))
       return no_answer("it ends within a shape");
-    if (extent > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())
-        || __builtin_mul_overflow(count, extent, &count))
+    if (extent > static_cast<uint64_t>(shape::most_values))
       return no_answer("a shape is larger than any tensor");
     dims.push_back(static_cast<int64_t>(extent));
   }
   into.dims = shape{std::move(dims)};
+  if (!into.dims.is_bounded())
+    return no_answer("a shape is larger than any tensor");
+  const auto count = static_cast<uint64_t>(*into.dims.elements());
   if (!spec.dims.accepts(into.dims))
     return no_answer(fmt::format("a component has the shape {}; it was declared as {}",
                                  to_string(into.dims), to_string(spec)));

@@ -152,6 +152,18 @@ private:
   std::vector<computed> computed_;
 };
 
+/// The operator `~`: all bits inverted, or `not` for bools.
+expr inverse(const expr& x) {
+  if (x.type() == dtype::boolean)
+    return !x;
+  return visit_plain(x.type(), [&]<class T>(T) {
+    if constexpr (std::is_unsigned_v<T>)
+      return x ^ expr { std::numeric_limits<T>::max() };
+    else
+      return x ^ expr { -1 };
+  });
+}
+
 expr item_of(const expr& x, nb::handle index) {
   if (nb::isinstance<expr>(index)) {
     const auto place = nb::cast<expr>(index);
@@ -216,7 +228,7 @@ void bind_tensors(nb::module_& m) {
   tensor.def("__neg__", [](e x) { return -x; });
   tensor.def("__pos__", [](e x) { return x; });
   tensor.def("__abs__", [](e x) { return abs(x); });
-  tensor.def("__invert__", [](e x) { return x.type() == dtype::boolean ? !x : x ^ expr { -1 }; });
+  tensor.def("__invert__", &inverse);
   tensor.def("__getitem__", &item_of, nb::arg("index").none());
   tensor.def_prop_ro(
     "dtype",

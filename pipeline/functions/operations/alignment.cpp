@@ -59,6 +59,7 @@ result<shape> broadcast_rows(const op_call& call, size_t row) {
                     to_string(next)));
     out = *std::move(both);
   }
+  HEADRACE_TRY(check_bounded(out));
   return out;
 }
 

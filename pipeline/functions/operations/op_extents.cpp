@@ -35,10 +35,11 @@ column run_shaped_rows(const op_call& call, size_t rank, Body&& body) {
     }
     const auto fits = checked ? result<shape>{shape{}} : specs.at(r);
     const result<shape> dims = fits ? body(r, out) : fits;
-    if (dims) {
+    const auto how = dims ? check_bounded(*dims) : dims.status();
+    if (how.ok()) {
       out.end_row(*dims);
     } else {
-      call.fail(r, dims.status());
+      call.fail(r, how);
       out.end_row_of_nothing(nothing);
     }
   }
@@ -50,6 +51,8 @@ result<int64_t> values_in(std::span<const int64_t> dims) {
   for (auto dim : dims)
     if (dim < 0)
       return invalid_argument(fmt::format("an extent is {}; it must be 0 or more", dim));
+  if (!shape::are_bounded(dims))
+    return check_bounded(shape{dims});
   if (std::ranges::find(dims, 0) != dims.end())
     return 0;
   int64_t n = 1;

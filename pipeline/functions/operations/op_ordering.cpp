@@ -153,6 +153,10 @@ column run_sort(const op_call& call) {
     const auto axis = *normal_axis(call.node.attrs.index, row.rank());
     const auto from = layout_along(row, axis);
     const auto kept = dims[axis];
+    if (*dims.elements() == 0) {
+      out.end_row(dims);
+      return {};
+    }
     if (from.extent > std::numeric_limits<int32_t>::max())
       return invalid_argument("more than 2^31 values in a line");
     places.resize(static_cast<size_t>(from.extent));

@@ -137,10 +137,10 @@ status read_dims(protozero::pbf_reader dims, read_tensor& to) {
     if (to.dims.size() == 254)
       return invalid_argument("it has more than 254 axes");
     to.dims.push_back(extent);
-    if (extent != 0 && to.elements > INT64_MAX / extent)
-      return invalid_argument("it has more elements than a tensor may have");
-    to.elements *= extent;
   }
+  const shape all{to.dims};
+  HEADRACE_TRY(check_bounded(all));
+  to.elements = *all.elements();
   return {};
 }
 

@@ -70,6 +70,8 @@ result<expr_ptr> make_constant(column value) {
     return invalid_argument(
       fmt::format("constant: the value has {} rows; one is needed", value.rows()));
   auto dims = value.shape_of(0);
+  if (const auto how = check_bounded(dims); !how.ok())
+    return how.with_context("constant");
   if (!value.is_dense())
     value = value.is_string() ? column::strings(dims, 1, value.border_buffer(),
                                                 value.value_buffer(), value.byte_base())

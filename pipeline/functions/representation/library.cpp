@@ -48,13 +48,16 @@ result<tensor_spec> infer(expr_op op, const std::vector<expr_ptr>& inputs, const
                                           : fmt::format("at least {}", f->least_operands)));
   std::vector<tensor_spec> specs;
   for (const auto& x : inputs) specs.push_back(x->spec);
-  return f->infer({specs, attrs, type});
+  HEADRACE_ASSIGN(auto out, f->infer({specs, attrs, type}));
+  HEADRACE_TRY(check_bounded(out.dims));
+  return out;
 }
 
 result<shape> result_shape(const expr_node& of, std::span<const shape> inputs) {
   std::vector<tensor_spec> specs;
   for (size_t i = 0; i < inputs.size(); ++i) specs.push_back({of.inputs[i]->spec.type, inputs[i]});
   HEADRACE_ASSIGN(auto spec, find_library_function(of.op)->infer({specs, of.attrs, of.spec.type}));
+  HEADRACE_TRY(check_bounded(spec.dims));
   return std::move(spec.dims);
 }
 
@@ -73,7 +76,8 @@ result<shape> row_specs::at(size_t r) {
   }
   if (!same) {
     auto spec = function_.infer({specs_, call_.node.attrs, call_.node.spec.type});
-    last_ = spec ? result<shape>{std::move(spec->dims)} : result<shape>{spec.status()};
+    const auto how = spec ? check_bounded(spec->dims) : spec.status();
+    last_ = how.ok() ? result<shape>{std::move(spec->dims)} : result<shape>{how};
   }
   return *last_;
 }

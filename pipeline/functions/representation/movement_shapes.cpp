@@ -89,7 +89,10 @@ result<shape> concat(const expr_attrs& attrs, std::span<const shape> inputs) {
     for (size_t i = 0; fits && i < in.rank(); ++i) {
       auto& dim = (*all)[i];
       if (i == axis) {
-        dim = dim == unknown || in[i] == unknown ? unknown : dim + in[i];
+        if (dim == unknown || in[i] == unknown)
+          dim = unknown;
+        else if (__builtin_add_overflow(dim, in[i], &dim))
+          return invalid_argument("the result is too large");
       } else {
         fits = dim == in[i] || dim == unknown || in[i] == unknown;
         dim = dim == unknown ? in[i] : dim;

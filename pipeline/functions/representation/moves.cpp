@@ -88,7 +88,7 @@ void plan_transpose(std::vector<move_run>& runs, const std::vector<int64_t>& per
 void plan_joined(std::vector<move_run>& runs, std::span<const shape> inputs, size_t axis) {
   int64_t outer = 1;
   for (size_t i = 0; i < axis; ++i) outer *= inputs[0][i];
-  if (outer == 0)
+  if (std::ranges::all_of(inputs, [](const shape& x) { return *x.elements() == 0; }))
     return;
   for (int64_t o = 0; o < outer; ++o)
     for (size_t k = 0; k < inputs.size(); ++k) {

@@ -68,6 +68,23 @@ TEST(StatelessRandom, HasTheMomentsOfItsDistribution) {
   for (auto x : out.columns[2].values<double>()) ASSERT_LT(std::abs(x), 2.0);
 }
 
+TEST(StatelessRandom, SmallFloatsHaveTheLowestBitsOfTheWordsOfFloats) {
+  auto out = apply_everywhere({tensors<int64_t>({1, 2}, {2})}, [](expr seed) {
+    const extents dims{1 << 16};
+    return std::tuple{random::stateless_uniform(dims, seed, 0.0f, 1.0f),
+                      random::stateless_uniform(dims, seed, 0.0f, 1.0f, dtype::float16),
+                      random::stateless_uniform(dims, seed, 0.0f, 1.0f, dtype::bfloat16)};
+  });
+  const auto wide = values_of<float>(out.columns[0]);
+  const auto half = values_of<float16>(out.columns[1]);
+  const auto brain = values_of<bfloat16>(out.columns[2]);
+  for (size_t i = 0; i < wide.size(); ++i) {
+    const auto word = static_cast<uint32_t>(wide[i] * (1 << 23));
+    ASSERT_EQ(static_cast<float>(half[i]), static_cast<float>(word % 1024) / 1024) << i;
+    ASSERT_EQ(static_cast<float>(brain[i]), static_cast<float>(word % 128) / 128) << i;
+  }
+}
+
 TEST(StatelessRandom, EachRowHasItsSeed) {
   auto out = apply_everywhere({tensors<int64_t>({1, 2, 1, 3, 1, 2, 2, 1}, {2})}, [](expr seed) {
     return std::tuple{random::stateless_uniform({2}, seed, 0, 1 << 30),
