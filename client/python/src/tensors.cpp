@@ -6,6 +6,9 @@
 #include "headrace/client/dataset.hpp"
 #include "headrace/pipeline/functions/math.hpp"
 
+#include <limits>
+#include <type_traits>
+
 namespace headrace::detail::python {
 
 namespace {

@@ -79,7 +79,9 @@ def test_ANodeThatNeverComesIsNamed(start, address, by):
     runs = [start("--start-timeout", "1500ms", *node(rank, 3, where), "--", "true") for rank in (0, 2)]
     first, third = map(ended, runs)
     assert first[0] == 4 and "rank 1 of 3 did not come within --start-timeout (1500ms)" in first[2]
-    assert "it waits for rank 1 (for 1500ms at most: --start-timeout)" in first[2]
+    # Which of the other ranks have come by then depends on the machine's load.
+    assert re.search(r"it waits for (rank|ranks( \d,?)*( \d and)?) 1( and 2)? \(for 1500ms at most: --start-timeout\)",
+                     first[2]), first[2]
     # The service may have ended with the first node before the third node's own time limit.
     assert third[0] == 4 and any(text in third[2] for text in ("rank 1 of 3 did not come", "the service did not answer",
                                                                "rank 0 has ended meanwhile")), third[2]
