@@ -2,6 +2,7 @@
 
 #include "headrace/schemas/text.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 
@@ -37,9 +38,9 @@ result<structure> decode_structure(schema::Structure::Reader in, size_t depth, s
   if (in.getKind() == schema::Structure::Kind::TUPLE)
     return structure::tuple(std::move(children)).labelled(string_of(in.getLabel()));
   if (in.getKind() == schema::Structure::Kind::RAGGED) {
-    for (const auto& child : children)
-      if (children.size() < 2 || !child.is_leaf())
-        return invalid_argument("a ragged tensor is made of values and row lengths");
+    if (children.size() < 2
+        || !std::ranges::all_of(children, [](const auto& child) { return child.is_leaf(); }))
+      return invalid_argument("a ragged tensor is made of values and row lengths");
     return structure::ragged(children.size() - 1);
   }
   if (in.getKind() != schema::Structure::Kind::NAMED)

@@ -3,6 +3,7 @@
 #include "headrace/pipeline/engine/call_tuner.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 
@@ -23,6 +24,9 @@ struct call_log {
 /// number that a tuner chooses.
 class call_gate {
 public:
+  /// More calls would only take memory, and sums of larger numbers could overflow.
+  static constexpr size_t most_calls = size_t{1} << 20;
+
   explicit call_gate(size_t calls, std::shared_ptr<call_log> log = nullptr)
     : calls_(calls), log_(std::move(log)) {}
   /// The tuner chooses the number. It begins with `calls`, or with fewer if its budget is small.
@@ -37,7 +41,7 @@ public:
   call_gate& operator=(const call_gate&) = delete;
 
   /// The number of calls that may run at the moment.
-  size_t calls() const { return tuner_ ? tuner_->calls(id_) : calls_; }
+  size_t calls() const { return std::min(tuner_ ? tuner_->calls(id_) : calls_, most_calls); }
 
   /// Waits until a call may run, and counts it as running until `release`.
   void acquire() {

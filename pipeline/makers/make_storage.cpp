@@ -38,6 +38,9 @@ result<dataset_ptr> make_load(std::string folder, element_spec spec, int64_t blo
   if (shard && shard->spec != number_spec.components[0])
     return refused(op,
                    fmt::format("shard is {}; it must be an int64 scalar", to_string(shard->spec)));
+  if (has_datasets(spec))
+    return refused(op,
+                   fmt::format("the elements are {}; only tensors can be loaded", to_string(spec)));
   auto node = node_of(op);
   node.parameters = load_parameters{std::move(folder), blocks};
   node.spec = std::move(spec);

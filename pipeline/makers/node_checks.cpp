@@ -12,8 +12,11 @@ dataset_node node_of(dataset_op op, std::vector<dataset_ptr> inputs) {
   return out;
 }
 
-dataset_ptr finish(dataset_node node) {
-  return std::make_shared<const dataset_node>(std::move(node));
+result<dataset_ptr> finish(dataset_node node) {
+  for (size_t i = 0; i < node.spec.components.size(); ++i)
+    if (const auto how = check_bounded(node.spec.components[i].dims); !how.ok())
+      return refused(node.op, fmt::format("component {}: {}", i, how.message()));
+  return dataset_ptr{std::make_shared<const dataset_node>(std::move(node))};
 }
 
 status refused(dataset_op op, std::string what) {

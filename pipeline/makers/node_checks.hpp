@@ -13,7 +13,8 @@ inline constexpr uint8_t most_nesting = 8;
 /// Returns a node with this operator and these inputs. The caller sets the other members, and then
 /// calls `finish`.
 dataset_node node_of(dataset_op op, std::vector<dataset_ptr> inputs = {});
-dataset_ptr finish(dataset_node node);
+/// The finished node. Fails if a component's shape is not bounded.
+result<dataset_ptr> finish(dataset_node node);
 /// The error `operator: what`.
 status refused(dataset_op op, std::string what);
 status check_input(dataset_op op, const dataset_ptr& input);

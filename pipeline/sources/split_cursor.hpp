@@ -36,6 +36,8 @@ public:
   /// each pass. It is equal in all runs that share the splits. @pre `here` returned splits, or the
   /// position was restored
   uint64_t pass_key() const noexcept;
+  /// The next split that is known, or the one after the last.
+  uint64_t next() const noexcept { return now_.first; }
   /// The number of splits in a pass, as far as it is known.
   uint64_t total() const noexcept { return total_; }
   /// Ends the passes after `total` splits, if that is fewer than before.

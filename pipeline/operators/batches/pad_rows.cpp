@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
+#include <new>
 
 namespace headrace::detail {
 
@@ -94,6 +95,10 @@ batch_layout lay_out(const column& rows, size_t size, const field_format& to, si
   for (size_t b = 0; b < batches; ++b) {
     if (!failed.at(b)) {
       auto whole = padded_shape(rows, b * size, (b + 1) * size, to, component);
+      if (whole)
+        if (const auto how = check_bounded(whole->with_leading(static_cast<int64_t>(size)));
+            !how.ok())
+          whole = how.with_context(fmt::format("padded_batch: component {}", component));
       if (whole) {
         out.alike = out.alike && (!good || *good == *whole);
         if (!good)
@@ -113,8 +118,12 @@ batch_layout lay_out(const column& rows, size_t size, const field_format& to, si
   for (size_t b = 0; b < batches; ++b) {
     if (failed.at(b))
       out.wholes[b] = *good;
-    out.starts.push_back(out.starts.back()
-                         + *out.wholes[b].elements() * static_cast<int64_t>(size));
+    int64_t values = 0;
+    if (__builtin_mul_overflow(*out.wholes[b].elements(), static_cast<int64_t>(size), &values)
+        || values > shape::most_values
+        || __builtin_add_overflow(out.starts.back(), values, &values))
+      throw std::bad_alloc{};
+    out.starts.push_back(values);
   }
   return out;
 }

@@ -339,7 +339,7 @@ private:
   // free places have a turn within the wanted rows; how many datasets are needed for the wanted
   // rows, estimated from the datasets so far.
   size_t outer_rows(size_t wanted) const {
-    const auto turns = (wanted + length_ - 1) / length_;
+    const auto turns = wanted / length_ + (wanted % length_ != 0);
     const auto free = std::min(cycle_ - open_, turns);
     const auto by_size = given_ == 0 ? 0 : std::min(wanted, wanted * opened_ / given_);
     return std::max<size_t>({1, free, by_size});
@@ -350,7 +350,10 @@ private:
       return false;
     // `share`: how many of the wanted rows this place gives if no dataset ends. If other datasets
     // end, this place gives more rows, which are requested later.
-    const auto round = (input_ended_ ? open_ : cycle_) * length_;
+    size_t round = 0; // without the bound, the sums below could overflow
+    if (__builtin_mul_overflow(input_ended_ ? open_ : cycle_, length_, &round))
+      round = SIZE_MAX / 2;
+    round = std::min(round, SIZE_MAX / 2);
     const auto share = (left + round - 1) / round * length_;
     const limits asked{
       std::max<size_t>(1, std::min(left, share - std::min(given_here_, share - 1))), wanted.bytes};

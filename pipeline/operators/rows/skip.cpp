@@ -19,14 +19,15 @@ public:
 protected:
   std::optional<block> produce(const limits& wanted) override {
     constexpr size_t most = 4096; // dropped rows are not limited by `wanted`, but they take memory
+    if (count_ < 0)
+      return std::nullopt; // the input is not read, as it may be infinite
     while (left_ != 0) {
       auto dropped = input_->next({std::min(left_, most), limits{}.bytes});
       if (!dropped)
         return std::nullopt;
       if (engine_.stopped())
         return last_failure(cancelled("the iteration was stopped"));
-      if (count_ >= 0)
-        left_ -= dropped->rows;
+      left_ -= dropped->rows;
     }
     return input_->next(wanted);
   }

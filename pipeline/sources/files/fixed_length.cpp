@@ -46,9 +46,17 @@ protected:
       splits_.close();
     return out;
   }
-  void save_to(position& to) const override { splits_.save_to(to); }
+  // Saves as numbers: the numbers of `splits_`, and a digest of the files before the next record,
+  // from which the numbers of records are counted.
+  void save_to(position& to) const override {
+    splits_.save_to(to);
+    to.numbers.push_back(files_.digest_before(splits_.next()));
+  }
   status restore_from(position_reader& from) override {
     splits_.restore_from(from);
+    if (from.has_number() && from.number() != files_.digest_before(splits_.next()))
+      return failed_precondition("a file has more or fewer records than when the position was "
+                                 "saved, and the numbers of later records depend on it");
     return {};
   }
 

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/engine/open.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/counter_random.hpp"
+#include "headrace/pipeline/sources/files/record_index.hpp"
 #include "headrace/pipeline/sources/split_cursor.hpp"
 #include "headrace/runtime/base/crc32c.hpp"
 #include "headrace/runtime/base/descriptors.hpp"
@@ -81,9 +82,9 @@ status append_matches(const std::string& pattern, const std::stop_token& stop,
   if (failed != 0 && failed != GLOB_NOMATCH)
     return status{status_code::unknown, fmt::format("list_files: cannot look for '{}'", pattern)};
   for (auto& path : paths) {
-    // The names `.` and `..` do not match wildcards.
+    // The names `.` and `..`, and those of indices of record files, do not match wildcards.
     const auto name = std::string_view{path}.substr(path.rfind('/') + 1);
-    if (wild && (name == "." || name == ".."))
+    if (wild && (name == "." || name == ".." || is_record_index(name)))
       continue;
     if (wild && end < pattern.size())
       HEADRACE_TRY(append_matches(as_pattern(path) + pattern.substr(end), stop, out));
@@ -129,27 +130,34 @@ protected:
     splits_->pass(rows);
     return out;
   }
-  // Saves as numbers: the numbers of `splits_`, and a digest of the names. Saves no numbers before
-  // the files were listed and their order was determined.
+  // Saves as numbers: the numbers of `splits_`, a digest of the names, and 1 if the names are not
+  // in the order of the pass yet. The files are listed for this if they were not listed before,
+  // because an operator may hold rows from behind this position. Saves no numbers if they cannot be
+  // listed.
   void save_to(position& to) const override {
-    if (!ordered_)
+    if (!splits_ && !list().ok())
       return;
     splits_->save_to(to);
     to.numbers.push_back(digest());
+    if (!ordered_)
+      to.numbers.push_back(1);
   }
   status restore_from(position_reader& from) override {
     if (from.empty())
       return {};
     HEADRACE_TRY(list());
     splits_->restore_from(from);
-    order();
-    if (from.number() != digest())
+    const auto saved = from.number();
+    if (!from.has_number() || !from.flag())
+      order();
+    if (saved != digest())
       return failed_precondition("the patterns match other files than when the position was saved");
     return {};
   }
 
 private:
-  status list() {
+  status list() const {
+    names_.clear();
     for (size_t i = 0; i < static_cast<size_t>(patterns_.total_values()); ++i) {
       HEADRACE_ASSIGN(auto found, match(std::string{patterns_.string(i)}, engine_.context().stop));
       names_.insert(names_.end(), std::make_move_iterator(found.begin()),
@@ -199,9 +207,9 @@ private:
 
   place at_;
   column patterns_;
-  std::vector<std::string> names_;
+  mutable std::vector<std::string> names_;
   bool ordered_ = false;
-  std::optional<split_cursor> splits_;
+  mutable std::optional<split_cursor> splits_; ///< set when the files were listed
 };
 
 opened open_list_files(engine& shared, const dataset_ptr& node, const place& at) {

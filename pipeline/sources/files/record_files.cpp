@@ -1,6 +1,8 @@
 #include "headrace/pipeline/sources/files/record_files.hpp"
 
+#include "headrace/pipeline/iterator/counter_random.hpp"
 #include "headrace/pipeline/sources/make_listing.hpp"
+#include "headrace/runtime/base/crc32c.hpp"
 #include "headrace/runtime/base/file_error.hpp"
 
 #include <algorithm>
@@ -43,6 +45,17 @@ std::shared_ptr<const split_listing> record_files::listing() const {
   if (!bad_.ok())
     entries.push_back("no more, as " + bad_.message());
   return make_listing(std::move(entries));
+}
+
+uint64_t record_files::digest_before(uint64_t record) const noexcept {
+  uint64_t out = 0;
+  for (const auto& f : files_) {
+    if (f.first > record)
+      break;
+    out = mix(out, crc32c(reinterpret_cast<const std::byte*>(f.path.data()), f.path.size()));
+    out = mix(out, f.first);
+  }
+  return out;
 }
 
 size_t record_files::find(uint64_t record) const noexcept {

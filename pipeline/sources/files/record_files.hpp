@@ -23,6 +23,9 @@ public:
   uint64_t size() const noexcept { return size_; }
   /// The files with the number of records in each, on which the numbers of the records depend.
   std::shared_ptr<const split_listing> listing() const;
+  /// A digest of the paths of the files that lie before record `record`, and of the file that
+  /// contains it, and of the numbers of their first records.
+  uint64_t digest_before(uint64_t record) const noexcept;
   /// Returns how many of the `count` records from `first` on lie in the same file as record
   /// `first`. @pre `first < size()`
   uint64_t run(uint64_t first, uint64_t count) const noexcept;

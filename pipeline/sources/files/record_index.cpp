@@ -22,10 +22,12 @@ namespace fs = std::filesystem;
 
 constexpr uint16_t current_version = 1;
 constexpr size_t most_stored_bytes = size_t{1} << 28;
+constexpr std::string_view suffix = ".index";
 
 std::vector<fs::path> places_for(const std::string& path) {
   const auto whole = fs::absolute(path);
-  std::vector<fs::path> out{whole.parent_path() / ("." + whole.filename().string() + ".index")};
+  std::vector<fs::path> out{whole.parent_path()
+                            / ("." + whole.filename().string() + std::string{suffix})};
   fs::path cache;
   if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder && *folder)
     cache = folder;
@@ -135,6 +137,16 @@ bool fits(const std::vector<uint64_t>& offsets, const random_file& file) {
 }
 
 } // namespace
+
+bool is_record_index(std::string_view name) noexcept {
+  if (!name.starts_with('.'))
+    return false;
+  // While it is written, the number of the process follows the suffix.
+  const auto end = name.find_last_not_of("0123456789");
+  if (end + 1 < name.size() && name[end] == '.')
+    name = name.substr(0, end);
+  return name.ends_with(suffix);
+}
 
 result<std::vector<uint64_t>> record_offsets(const std::string& path) {
   HEADRACE_ASSIGN(const auto file, random_file::open(path));

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headrace::detail {
@@ -15,5 +16,7 @@ namespace headrace::detail {
 /// directory. They are used as long as the TFRecord file has the same size and time of
 /// modification.
 result<std::vector<uint64_t>> record_offsets(const std::string& path);
+/// True for the name of such a hidden file, or of one that is being written.
+bool is_record_index(std::string_view name) noexcept;
 
 } // namespace headrace::detail

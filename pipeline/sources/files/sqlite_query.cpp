@@ -155,8 +155,10 @@ private:
       return {};
     }
     if (format.spec.type == dtype::string) {
-      // SQLite converts numbers to text.
-      const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_, i));
+      // SQLite converts numbers to text, and text of UTF-16 databases to UTF-8.
+      const auto* bytes = type == SQLITE_BLOB
+                            ? static_cast<const char*>(sqlite3_column_blob(statement_, i))
+                            : reinterpret_cast<const char*>(sqlite3_column_text(statement_, i));
       const auto size = static_cast<size_t>(sqlite3_column_bytes(statement_, i));
       to.append(size == 0 ? std::string_view{} : std::string_view{bytes, size});
       return {};

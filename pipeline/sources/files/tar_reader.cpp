@@ -72,17 +72,18 @@ public:
     const auto begin = to.size();
     while (true) {
       const auto got = archive_read_data_block(from_, &data, &size, &offset);
-      if (got == ARCHIVE_EOF)
-        return {};
-      if (got != ARCHIVE_OK && got != ARCHIVE_WARN)
+      const bool over = got == ARCHIVE_EOF; // then `offset` is the size of the file
+      if (!over && got != ARCHIVE_OK && got != ARCHIVE_WARN)
         return damaged();
       // A small archive may declare holes of any size in a sparse file, so holes are bounded.
       if (begin + static_cast<uint64_t>(offset) > to.size()
           && static_cast<uint64_t>(offset) > most_bytes_before_data)
-        return resource_exhausted(
-          fmt::format("'{}' has a file with data at byte {}; {} bytes are the most before data",
-                      path_, offset, most_bytes_before_data));
+        return resource_exhausted(fmt::format(
+          "'{}' has a file that goes on at byte {} after a hole; a hole may end at byte {} at most",
+          path_, offset, most_bytes_before_data));
       to.resize(begin + static_cast<size_t>(offset));
+      if (over)
+        return {};
       to.append(static_cast<const char*>(data), size);
     }
   }
