@@ -22,7 +22,9 @@ using namespace detail;
 class dataset_iterator::impl {
 public:
   impl(const dataset_ptr& graph, const iterate_options& options)
-    : graph_(graph), spec_(std::make_shared<const element_spec>(graph->spec)) {
+    : graph_(graph),
+      spec_(std::make_shared<const element_spec>(graph->spec)),
+      stop_with_(options.stop, [this] { stop_.request_stop(); }) {
     context_.stop = stop_.get_token();
     context_.seed = options.seed ? *options.seed : random_id();
     context_.repetition = options.repetition.value_or(0);
@@ -188,6 +190,7 @@ private:
   dataset_ptr graph_;
   std::shared_ptr<const element_spec> spec_;
   std::stop_source stop_;
+  std::stop_callback<std::function<void()>> stop_with_;
   std::atomic<uint64_t> ignored_ = 0;
   iterator_context context_;
   std::unique_ptr<iterator> local_;

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 namespace headrace {
@@ -32,6 +33,9 @@ struct iterate_options {
   /// The counters of the operators that run in this process; see `measured_by`. Empty: nothing is
   /// counted.
   counters_of counters = {};
+  /// A stop ends the iteration: a call that waits or comes later throws `cancelled`, unless it can
+  /// return elements that have arrived.
+  std::stop_token stop = {};
 };
 
 /// One iteration over a dataset. Not thread-safe. The destructor stops everything that runs for it.

@@ -17,8 +17,7 @@ explanation explain(const dataset& what, const explain_options& how,
   iterator_context context;
   context.seed = options.seed.value_or(random_id());
   context.find_function = options.find_function;
-  std::stop_source stop;
-  context.stop = stop.get_token();
+  context.stop = options.stop;
   context.distribute =
     [token = context.stop](const dataset_node& node) -> result<std::unique_ptr<element_source>> {
     HEADRACE_ASSIGN(auto opened, service_source::open(node, token));

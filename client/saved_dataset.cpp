@@ -53,14 +53,19 @@ dataset load_from(const std::string& folder, expr_ptr shard) {
                           static_cast<int64_t>(found->rows()), std::move(shard)));
 }
 
-/// Writes the elements of an iteration; `write` is called with a block without error rows.
+/// Writes the elements of an iteration; `write` is called with a block without error rows. A stop
+/// throws `cancelled`, and nothing is saved.
 template <class Write>
-void save_all(dataset_iterator from, saved_writer& to, Write write) {
+void save_all(dataset_iterator from, saved_writer& to, const std::stop_token& stop, Write write) {
   while (auto rows = from.next_block()) {
     auto failed = rows->errors.empty() ? write(*std::move(rows)) : rows->errors[0].why;
     if (!failed.ok())
       throw error{failed.with_context("save")};
+    if (stop.stop_requested())
+      break;
   }
+  if (stop.stop_requested())
+    throw error{cancelled("save: it was stopped")};
   if (auto done = to.finish(); !done)
     throw error{done.status().with_context("save")};
 }
@@ -160,17 +165,19 @@ void save_elements(const dataset& what, const std::string& folder, std::optional
     throw error{invalid_argument("save: the dataset never ends; take(n) of it first")};
   if (!shard) {
     auto to = writer_for(folder, what.spec(), options);
-    save_all(what.iterate(reading), *to, [&](const block& rows) { return to->write(rows); });
+    save_all(what.iterate(reading), *to, reading.stop,
+             [&](const block& rows) { return to->write(rows); });
     return;
   }
   const auto numbered = with_shards(what, *std::move(shard));
   auto to = writer_for(folder, what.spec(), options);
   uint64_t kernel_calls = 0;
-  save_all(what.counted_together(numbered.node()).iterate(reading), *to, [&](block rows) {
-    const auto shards = std::move(rows.columns.back());
-    rows.columns.pop_back();
-    return detail::write_sharded(*to, rows, shards, kernel_calls);
-  });
+  save_all(what.counted_together(numbered.node()).iterate(reading), *to, reading.stop,
+           [&](block rows) {
+             const auto shards = std::move(rows.columns.back());
+             rows.columns.pop_back();
+             return detail::write_sharded(*to, rows, shards, kernel_calls);
+           });
 }
 
 } // namespace detail

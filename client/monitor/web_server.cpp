@@ -37,6 +37,8 @@ using boost::system::error_code;
 
 constexpr auto time_of_a_handshake = std::chrono::seconds{2};
 constexpr auto time_of_a_request = std::chrono::seconds{5};
+/// The state of a large service has megabytes, which a slow client takes seconds to receive.
+constexpr auto time_of_an_answer = std::chrono::seconds{30};
 constexpr uint32_t most_header_bytes = 8 << 10;
 /// The most connections in each stage (`stages`).
 constexpr size_t most_connections = 64;
@@ -216,6 +218,7 @@ private:
     answer_.content_length(out.body.size());
     if (how || reading_.get().method() != http::verb::head)
       answer_.body() = out.body;
+    lowest().expires_after(time_of_an_answer);
     on_stream([this](auto& stream) {
       // The header of the answer to HEAD has the length of the content that is left out.
       writing_.emplace(answer_);

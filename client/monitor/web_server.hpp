@@ -36,9 +36,9 @@ struct web_answer {
 
 /// A small HTTP server for GET and HEAD. Each connection serves one request, which must arrive
 /// within 5 seconds and have at most 8 KiB of header; the first byte and a TLS handshake have 2
-/// seconds each. There may be at most 64 connections in each of four stages: nothing received, in a
-/// handshake, request incomplete, being answered. A further connection closes the oldest one in its
-/// stage.
+/// seconds each; the answer must be received within 30 seconds. There may be at most 64 connections
+/// in each of four stages: nothing received, in a handshake, request incomplete, being answered. A
+/// further connection closes the oldest one in its stage.
 class web_server {
 public:
   /// Returns the answer to a request for `path`, which is passed without the query. Called by two

@@ -1,8 +1,13 @@
+#include "headrace/client/internal/save.hpp"
 #include "headrace/headrace.hpp"
 #include "tests/pipeline/support/rows.hpp"
 
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stop_token>
+#include <system_error>
+#include <thread>
 
 namespace headrace::detail {
 namespace {
@@ -43,6 +48,28 @@ TEST(SavedDataset, IsLoadedWithItsStructure) {
     EXPECT_THAT(texts,
                 ElementsAre("{n: 1, word: \"a\"}", "{n: 2, word: \"bb\"}", "{n: 3, word: \"\"}"));
   }
+}
+
+TEST(SavedDataset, AStoppedSaveEndsAndSavesNothing) {
+  test::scratch_folder folder;
+  std::stop_source stop;
+  const auto numbers = dataset::range(int64_t{1} << 40);
+  std::string how;
+  std::jthread saving{[&] {
+    how = failure(
+      [&] { save_elements(numbers, folder.path(), std::nullopt, {}, {.stop = stop.get_token()}); });
+  }};
+  const auto is_written = [&] {
+    for (const auto& file : std::filesystem::recursive_directory_iterator{folder.path()})
+      if (std::error_code gone; file.is_regular_file(gone) && file.file_size(gone) != 0 && !gone)
+        return true;
+    return false;
+  };
+  while (!is_written()) std::this_thread::yield();
+  stop.request_stop();
+  saving.join();
+  EXPECT_THAT(how, HasSubstr("stopped"));
+  EXPECT_THAT(failure([&] { dataset::load(folder.path()); }), HasSubstr(folder.path()));
 }
 
 TEST(SavedDataset, ShardsAreReadOneByOne) {

@@ -11,8 +11,14 @@ namespace {
 
 void intern_names(const structure& layout, std::vector<nb::object>& out) {
   for (size_t i = 0; i < layout.children().size(); ++i) {
-    if (layout.what() == structure::kind::named)
-      out.push_back(nb::steal(PyUnicode_InternFromString(layout.names()[i].c_str())));
+    if (layout.what() == structure::kind::named) {
+      const auto& text = layout.names()[i];
+      auto* name = PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+      if (name == nullptr)
+        throw nb::python_error();
+      PyUnicode_InternInPlace(&name);
+      out.push_back(nb::steal(name));
+    }
     intern_names(layout.children()[i], out);
   }
 }

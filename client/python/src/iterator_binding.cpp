@@ -7,6 +7,11 @@ namespace headrace::detail::python {
 namespace {
 
 PyObject* next_of(PyObject* self) noexcept {
+  // A derived class in Python may not have called the constructor.
+  if (!nb::inst_ready(self)) {
+    PyErr_SetString(PyExc_TypeError, "this iterator was not made by a dataset; use iter(dataset)");
+    return nullptr;
+  }
   try {
     auto out = nb::inst_ptr<reading>(self)->next();
     return out.release().ptr();

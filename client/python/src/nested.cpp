@@ -35,7 +35,8 @@ nb::object arranged(const structure& layout, const std::function<nb::object(size
   case structure::kind::named: {
     nb::dict out;
     for (size_t i = 0; i < children.size(); ++i)
-      out[layout.names()[i].c_str()] = arranged(children[i], leaf, at);
+      out[nb::str(layout.names()[i].data(), layout.names()[i].size())] =
+        arranged(children[i], leaf, at);
     return of_class(layout, std::move(out));
   }
   }
@@ -57,7 +58,20 @@ nb::object ragged_of(nb::tuple parts) {
   return nb::module_::import_("headrace._functions.ragged").attr("of_parts")(parts);
 }
 
+/// The items of a mapping that is no dict, such as a UserDict, as a dict; null for other values.
+nb::object items_of_mapping(nb::handle value) {
+  // Few types have `keys`, and the check against the abstract class is slow.
+  if (PyDict_Check(value.ptr()) || !nb::hasattr(value.type(), "keys"))
+    return {};
+  const auto mapping = nb::module_::import_("collections.abc").attr("Mapping");
+  if (!nb::isinstance(value, mapping))
+    return {};
+  return nb::module_::import_("builtins").attr("dict")(value);
+}
+
 structure layout_of(nb::handle value, std::vector<nb::object>& leaves) {
+  if (const auto items = items_of_mapping(value))
+    return layout_of(items, leaves);
   std::vector<structure> children;
   if (nb::hasattr(value, "_ragged_parts")) {
     auto parts = nb::borrow<nb::tuple>(value.attr("_ragged_parts"));

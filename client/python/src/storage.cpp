@@ -53,8 +53,10 @@ void bind_storage(nb::module_& m) {
       enter_threads();
       const auto how = saved_compression_of(compression).value();
       auto by = shard ? std::optional{*shard} : std::nullopt;
-      run_interruptibly([=, in = in, reading = with_python(seed)] {
+      interruptibly([=, in = in, reading = with_python(seed)](std::stop_token stop) mutable {
+        reading.stop = std::move(stop);
         save_elements(in, folder, by, {how}, reading);
+        return true;
       });
     },
     nb::arg("input"), nb::arg("folder"), nb::arg("compression"), nb::arg("shard").none(),
@@ -95,15 +97,15 @@ void bind_storage(nb::module_& m) {
     "explain",
     [](graph in, double seconds, std::optional<uint64_t> rows) {
       enter_threads();
-      auto text = std::make_shared<std::string>();
       explain_options how;
       how.most_time = std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>{seconds});
       if (rows)
         how.most_rows = *rows;
-      run_interruptibly(
-        [=, in = in, reading = with_python()] { *text = to_text(explain(in, how, reading)); });
-      return *text;
+      return interruptibly([=, in = in, reading = with_python()](std::stop_token stop) mutable {
+        reading.stop = std::move(stop);
+        return to_text(explain(in, how, reading));
+      });
     },
     nb::arg("input"), nb::arg("seconds"), nb::arg("rows").none());
 }
