@@ -58,7 +58,7 @@ protected:
   // and, if the order depends on time, `pass_place::order`; as a part the position at its
   // beginning. passed_on, a pass of the input that is not kept: the pass; as a part the position of
   // the input. not_begun: as parts the caches below, and the input, if it was opened after the
-  // position.
+  // position; the last number is `promised_`, if elements are kept in a folder.
   void save_to(position& to) const override {
     const auto pass = [&](const pass_place& x) {
       for (auto n : {x.seed, x.repetition, x.path, x.iteration}) to.numbers.push_back(n);
@@ -86,6 +86,9 @@ protected:
         to.numbers = {not_begun};
         below_.save_to(to);
         openings_.save_to(to);
+        promise();
+        if (promised_)
+          to.numbers.push_back(*promised_);
       }
     } else if (sink_ || published_) {
       whole(pass_, given_, begin_);
@@ -101,6 +104,8 @@ protected:
     if (what == not_begun) {
       below_.restore(from);
       openings_.restore(from);
+      if (from.has_number()) // older builds did not save this number
+        promised_ = from.number();
       return {};
     }
     if (what == saved_pass_by_reader) {
@@ -163,7 +168,9 @@ private:
     std::optional<saved_manifest> found;
     if (!at_.in_function() && !folder_.empty()) {
       HEADRACE_ASSIGN(found, find_saved(folder_));
-      if (found && !planned) {
+      if (!planned && promised_.value_or(0) != 0 && (!found || found->id != *promised_))
+        return data_loss("the saved elements are not those of when the position was saved");
+      if (found && !planned && promised_ != 0) {
         if (node_.inputs.size() > 1)
           return open_reader(*found);
         HEADRACE_ASSIGN(auto reader, saved_reader::open(folder_, node_.spec));
@@ -178,6 +185,15 @@ private:
     begin_ = input_->save();
     // A folder that holds a pass already is not written again.
     return at_.in_function() || found ? status{} : open_sink();
+  }
+
+  /// Decides whether the saved elements of the folder are returned, before the first row: an
+  /// operator may hold rows from behind a position at which nothing was read.
+  void promise() const {
+    if (promised_ || folder_.empty() || at_.in_function() || openings_.planned())
+      return;
+    if (const auto found = find_saved(folder_))
+      promised_ = *found ? (*found)->id : 0;
   }
 
   /// Continues a pass at its row number `rows`: from memory if the pass is kept, else from the
@@ -281,6 +297,9 @@ private:
   std::optional<saved_cursor> saved_;
   std::unique_ptr<iterator> read_by_; ///< the second input, which reads a saved pass
   uint64_t read_id_ = 0;              ///< the id of the saved pass that `read_by_` reads
+  /// The id of the saved elements that are returned, or 0 if the input is read. Unset if a position
+  /// was not saved before the first row.
+  mutable std::optional<uint64_t> promised_;
   /// The engine that `input_` uses in a pass of an earlier iteration; null in other passes. It must
   /// outlive `input_`.
   std::unique_ptr<earlier_run> as_then_;

@@ -1,5 +1,7 @@
 """Positions, and what happens to files between saving and restoring them."""
 
+import shutil
+
 import pytest
 
 import headrace as hr
@@ -61,3 +63,34 @@ def test_IndicesOfRecordFilesAreNotListed(tmp_path):
     assert len(list(TFRecordDataset(names).global_shuffle(seed=1))) == 6
     assert (tmp_path / ".f0.index").exists()
     assert [x.decode() for x in Dataset.list_files(f"{tmp_path}/*", shuffle=False)] == names
+
+
+@pytest.mark.parametrize("read", [
+    lambda ds: ds.shuffle(2, seed=1),
+    lambda ds: ds.flat_map(lambda x: Dataset.range(2).map(lambda y: x * 10 + y)),
+    lambda ds: ds,
+])
+@pytest.mark.parametrize("keep", [lambda ds, folder: ds.cache(folder), lambda ds, folder: ds.snapshot(folder)])
+def test_APositionIsOfOnePassThoughAnotherRunFillsTheFolderOfTheCache(tmp_path, keep, read):
+    folder = str(tmp_path / "kept")
+
+    def dataset():
+        return read(keep(Dataset.range(8).shuffle(8), folder))
+
+    it = iter(dataset())
+    next(it)
+    position = it.save()
+    del it
+    expected = list(dataset().restore(position))
+    shutil.rmtree(folder, ignore_errors=True)
+    list(dataset())
+    assert list(dataset().restore(position)) == expected
+    # A pass that the folder gave is not given by other elements.
+    it = iter(dataset())
+    next(it)
+    position = it.save()
+    expected = list(dataset().restore(position))
+    shutil.rmtree(folder)
+    list(dataset())
+    with pytest.raises(hr.errors.DataLossError, match="saved elements"):
+        list(dataset().restore(position))
