@@ -168,14 +168,14 @@ private:
     // The names are sorted bytewise, so that hosts which see the same files have the same list. A
     // file that matches two patterns is listed twice, as in tf.data.
     std::sort(names_.begin(), names_.end());
-    splits_.emplace(engine_, at_, names_.size(),
-                    engine_.shares_splits(at_) ? make_listing(names_) : nullptr);
     // The listing is compared with the listings of other runs only in the first pass, because the
     // files may change between passes.
     const auto& same = engine_.context().same_listing;
     if (same && !at_.in_function() && !at_.whole && at_.iteration == 0)
       if (const auto how = same(at_.first_source, make_listing(names_)); !how)
         return how.that_ends_run();
+    splits_.emplace(engine_, at_, names_.size(),
+                    engine_.shares_splits(at_) ? make_listing(names_) : nullptr);
     return {};
   }
 
