@@ -381,6 +381,44 @@ def test_UnstackDropsNoParts():
         next(iter(unknown.map(lambda x: tuple(hr.unstack(x, num=3)))))
 
 
+def rows_of(*lengths):
+    return hr.Dataset.from_tensor_slices(np.array(lengths)).map(hr.range)
+
+
+@pytest.mark.parametrize(("lengths", "values", "parts"), [
+    ([2, 2], 4, [[0, 1], [2, 3]]), ([2, -1], 2, [[0, 1], []]), ([-1, 2], 3, [[0], [1, 2]]), ([1, -1, 2], 5, [[0], [1, 2], [3, 4]]),
+    ([1, -1, 0], 3, [[0], [1, 2], []]), (hr.constant([1, 3]), 4, [[0], [1, 2, 3]]), ((0, 4), 4, [[], [0, 1, 2, 3]]),
+])
+def test_LengthsMakeUpAnExtentThatIsNotKnown(lengths, values, parts):
+    known = hr.Dataset.from_tensors(np.arange(values)).map(lambda x: tuple(hr.split(x, lengths)))
+    unknown = rows_of(values).map(lambda x: tuple(hr.split(x, lengths)))
+    for ds in (known, unknown, rows_of(values).map(lambda x: tuple(hr.split(hr.stack([x, x], 1), lengths, -2))).map(
+            lambda *both: tuple(x[:, 1] for x in both))):
+        assert [x.tolist() for x in ds.get_single_element()] == parts
+    extents = [spec.shape[0] for spec in unknown.element_spec]
+    assert extents == [None if n == -1 else n for n in hr.Dataset.from_tensors(hr.constant(lengths)).get_single_element()]
+
+
+@pytest.mark.parametrize(("lengths", "extent"), [([2, 2], 5), ([2, 2], 3), ([2, -1], 1), ([-1, 2], 1), ([2, -1, 2], 3), ([1, 1], 0)])
+def test_SplitDropsNoValues(lengths, extent):
+    with pytest.raises(ValueError, match=f"do not make up the {extent} of axis 0"):
+        hr.split(np.arange(extent), lengths)
+    for one in range(len(lengths)):
+        ds = rows_of(extent, 4).map(lambda x: hr.split(x, lengths)[one])
+        with pytest.raises(hr.errors.InvalidArgumentError, match="split: parts of|ensure_shape: the shape is"):
+            next(iter(ds))
+        assert len(list(ds.ignore_errors())) == (sum(lengths) == 4 or -1 in lengths)
+
+
+def test_WrongLengthsOfPartsAreNamed():
+    for x in (hr.Dataset.from_tensors(np.arange(4)), rows_of(4)):
+        for wrong, error, message in [([-1, -1], ValueError, r"the lengths are \[-1, -1\]"), ([-2, 6], ValueError, "must be 0 or more")]:
+            with pytest.raises(error, match=message):
+                x.map(lambda x: tuple(hr.split(x, wrong)))
+        with pytest.raises(hr.errors.InvalidArgumentError, match="split: axis 1 of a tensor of shape"):
+            x.map(lambda x: tuple(hr.split(x, [4], 1)))
+
+
 def test_AGeneratorOfDatasetsIsReadOnce():
     def two():
         yield from (hr.Dataset.range(2), hr.Dataset.range(2, 4))

@@ -135,7 +135,8 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = 
           name: str = "split") -> list[Tensor]:
     """Parts along ``axis``: a number of parts of one length, or parts of given lengths (one may be -1: the rest).
 
-    Raises ``ValueError`` if the parts do not make up the axis. For a number of parts, the extent of the axis must be
+    Raises ``ValueError`` if the parts do not make up the axis. If the extent of the axis becomes known only with an
+    element, and the given lengths do not make it up, that element fails. For a number of parts, the extent must be
     known.
 
     >>> Dataset.from_tensors([1, 2, 3]).map(lambda x: tuple(hr.split(x, [1, 2]))).get_single_element()
@@ -145,27 +146,50 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = 
     along = _values.integer(axis, "axis")
     if x.ndim is None:
         refuse("split needs to know how many axes there are", "Use headrace.ensure_shape")
-    along = along % x.ndim if -x.ndim <= along < x.ndim else along
-    extent = x.shape[along]
-    sizes: list[int]
-    if isinstance(num_or_size_splits, (list, tuple, np.ndarray)):
-        sizes = _values.integers(num_or_size_splits, "num_or_size_splits")
-        if sizes.count(-1) == 1 and extent is not None:
-            sizes[sizes.index(-1)] = extent - sum(n for n in sizes if n != -1)
-        if min(sizes, default=0) < 0 or extent is not None and sum(sizes) != extent:
-            raise ValueError(f"split: parts of {num_or_size_splits} do not make up the {extent} of axis {axis}")
-    else:
-        parts = _values.integer(num_or_size_splits, "num_or_size_splits")
+    if not -x.ndim <= along < x.ndim:
+        raise ArgumentError(f"split: axis {along} of a tensor of shape {x.shape}")
+    along %= x.ndim
+    lengths = _lengths(num_or_size_splits, x.shape[along], along)
+    if -1 not in lengths:
+        return _parts(x, lengths, along)
+    rest = lengths.index(-1)
+    before, after = sum(lengths[:rest]), sum(lengths[rest + 1:])
+    extents = _core.shape_of(x)
+    x = _core.check(x, extents[along] >= before + after, "split", f"parts of {lengths} make up axis {along}",
+                    [("shape", extents)], None)
+    first, middle, last = (x[(slice(None),) * along + (of,)] for of in (
+        slice(before), slice(before, -after or None), slice(-after, None) if after else slice(0)))
+    return [*_parts(first, lengths[:rest], along), middle, *_parts(last, lengths[rest + 1:], along)]
+
+
+def _lengths(num_or_size_splits: Any, extent: int | None, axis: int) -> list[int]:
+    """The lengths of the parts of ``split``. If the extent is not known, one of them may be -1."""
+    given = _values.known(num_or_size_splits, "num_or_size_splits", "ints")
+    if not isinstance(given, (list, tuple)) and np.ndim(given) == 0:
+        parts = _values.integer(given, "num_or_size_splits")
         if extent is None:
             refuse("split needs to know the extent that it splits", "Use headrace.ensure_shape, or give the lengths")
         if parts < 1 or extent % parts:
             raise ValueError(f"split: {parts} parts do not make up the {extent} of axis {axis}")
-        sizes = [extent // parts] * parts
-    out, at = [], 0
-    for n in sizes:
-        out.append(x[(slice(None),) * along + (slice(at, at + n),)])
-        at += n
-    return out
+        return [extent // parts] * parts
+    lengths = _values.integers(given, "num_or_size_splits")
+    if min(lengths, default=0) < -1 or lengths.count(-1) > 1:
+        raise ValueError(f"split: the lengths are {lengths}; they must be 0 or more, and one of them may be -1")
+    if extent is None:
+        return lengths
+    known = sum(n for n in lengths if n != -1)
+    if known > extent or (known < extent and -1 not in lengths):
+        raise ValueError(f"split: parts of {lengths} do not make up the {extent} of axis {axis}")
+    return [extent - known if n == -1 else n for n in lengths]
+
+
+def _parts(x: Tensor, lengths: list[int], axis: int) -> list[Tensor]:
+    """The parts of these lengths along ``axis``. An element with another extent than their sum fails."""
+    dims = x.shape.as_list()
+    if dims[axis] is None:
+        x = _core.ensure_shape(x, [*dims[:axis], sum(lengths), *dims[axis + 1:]])
+    ends = np.cumsum(lengths).tolist()
+    return [x[(slice(None),) * axis + (slice(end - n, end),)] for n, end in zip(lengths, ends)]
 
 
 def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
