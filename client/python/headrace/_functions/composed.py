@@ -165,7 +165,7 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = 
 def _lengths(num_or_size_splits: Any, extent: int | None, axis: int) -> list[int]:
     """The lengths of the parts of ``split``. If the extent is not known, one of them may be -1."""
     given = _values.known(num_or_size_splits, "num_or_size_splits", "ints")
-    if not isinstance(given, (list, tuple)) and np.ndim(given) == 0:
+    if not isinstance(given, (list, tuple)) and not (isinstance(given, np.ndarray) and given.ndim):
         parts = _values.integer(given, "num_or_size_splits")
         if extent is None:
             refuse("split needs to know the extent that it splits", "Use headrace.ensure_shape, or give the lengths")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .. import _core
-from .._tensors.values import integer, integers, tensor
+from .._tensors.axes import reduced
+from .._tensors.values import integer, tensor
 
 Tensor = _core.Tensor
 
@@ -20,12 +21,13 @@ def _name(dtype: Any) -> str:
 
 
 def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """The sum over ``axis`` (one, several, or None for all). Floats are added in one fixed order on every CPU.
+    """The sum over ``axis`` (one, several, or None for all; of an empty list, each value is its own sum). Floats are
+    added in one fixed order on every CPU.
 
     >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(lambda x: reduce_sum(x, axis=0)).get_single_element()
     array([4, 6], dtype=int32)
     """
-    return _core.reduce_sum(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
+    return reduced(_core.reduce_sum, tensor(input_tensor, "input_tensor"), axis, keepdims)
 
 
 def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
@@ -34,7 +36,7 @@ def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, nam
     >>> Dataset.from_tensors([[1.0, 2.0], [3.0, 4.0]]).map(lambda x: reduce_mean(x, axis=0)).get_single_element()
     array([2., 3.], dtype=float32)
     """
-    return _core.reduce_mean(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
+    return reduced(_core.reduce_mean, tensor(input_tensor, "input_tensor"), axis, keepdims)
 
 
 def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
@@ -43,7 +45,7 @@ def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(lambda x: reduce_max(x, axis=0)).get_single_element()
     array([3, 4], dtype=int32)
     """
-    return _core.reduce_max(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
+    return reduced(_core.reduce_max, tensor(input_tensor, "input_tensor"), axis, keepdims)
 
 
 def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
@@ -52,7 +54,7 @@ def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(lambda x: reduce_min(x, axis=0)).get_single_element()
     array([1, 2], dtype=int32)
     """
-    return _core.reduce_min(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
+    return reduced(_core.reduce_min, tensor(input_tensor, "input_tensor"), axis, keepdims)
 
 
 def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
@@ -61,7 +63,7 @@ def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False, nam
     >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(lambda x: reduce_prod(x, axis=0)).get_single_element()
     array([3, 8], dtype=int32)
     """
-    return _core.reduce_prod(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
+    return reduced(_core.reduce_prod, tensor(input_tensor, "input_tensor"), axis, keepdims)
 
 
 def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
@@ -70,7 +72,7 @@ def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     >>> Dataset.from_tensors([[True, False], [True, True]]).map(lambda x: reduce_all(x, axis=1)).get_single_element()
     array([False,  True])
     """
-    return _core.reduce_all(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
+    return reduced(_core.reduce_all, tensor(input_tensor, "input_tensor"), axis, keepdims)
 
 
 def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
@@ -79,7 +81,7 @@ def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     >>> Dataset.from_tensors([[True, False], [True, True]]).map(lambda x: reduce_any(x, axis=1)).get_single_element()
     array([ True,  True])
     """
-    return _core.reduce_any(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
+    return reduced(_core.reduce_any, tensor(input_tensor, "input_tensor"), axis, keepdims)
 
 
 def _numbers(input: Any) -> Tensor:

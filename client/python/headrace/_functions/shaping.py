@@ -8,6 +8,7 @@ from .. import _core, dtypes
 from .._refusals import refuse
 from .._tensor_shape import TensorShape
 from .._tensors import values as _values
+from .._tensors.axes import transposed
 from ..errors import ArgumentError
 
 Tensor = _core.Tensor
@@ -116,7 +117,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
     """
     if conjugate:
         refuse("transpose has no conjugate", "Use real tensors")
-    return _core.transpose(_values.constant(a), _values.integers(perm, "perm"))
+    return transposed(_values.constant(a), perm)
 
 
 def expand_dims(input: Any, axis: int, name: str | None = None) -> Tensor:

@@ -13,6 +13,7 @@ from .._refusals import METHODS, refuse
 from .._tensor_shape import TensorShape
 from ..errors import OpError
 from . import values
+from .axes import reduced, transposed
 from .text import refuse_text, refuse_texts
 
 Tensor = _core.Tensor
@@ -50,9 +51,9 @@ def _repr(self: Tensor) -> str:
 
 def _float_first(f: Any) -> Any:
     """Lets numpy's functions of floats accept integers, too."""
-    def call(x: Any) -> Tensor:
+    def call(x: Any, *more: Any) -> Tensor:
         t = values.constant(x)
-        return f(t if t.dtype.is_floating or t.dtype.is_complex else _core.cast(t, "float64"))
+        return f(t if t.dtype.is_floating or t.dtype.is_complex else _core.cast(t, "float64"), *more)
     return call
 
 
@@ -126,10 +127,6 @@ def _array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **kwargs: 
     return known(*operands)
 
 
-def _axes(axis: Any) -> list[int]:
-    return values.integers(axis, "axis")
-
-
 def _along(a: Any, axis: Any) -> tuple[Any, int]:
     """The tensor and the axis along which a function of numpy works. If ``axis`` is None, the tensor is a vector of all
     values.
@@ -140,7 +137,7 @@ def _along(a: Any, axis: Any) -> tuple[Any, int]:
 
 def _reduction(f: Any) -> Any:
     def call(a: Any, axis: Any = None, *, keepdims: bool = False) -> Tensor:
-        return f(values.constant(a), _axes(axis), keepdims)
+        return reduced(f, values.constant(a), axis, keepdims)
     return call
 
 
@@ -151,13 +148,12 @@ _FUNCTIONS: dict[Any, Any] = {
     np.min: _reduction(_core.reduce_min),
     np.all: _reduction(_core.reduce_all),
     np.any: _reduction(_core.reduce_any),
-    np.mean: lambda a, axis=None, *, keepdims=False: _core.reduce_mean(
-        a if a.dtype.is_floating or a.dtype.is_complex else _core.cast(a, "float64"), _axes(axis), keepdims),
+    np.mean: _reduction(_float_first(_core.reduce_mean)),
     np.where: lambda c, x, y: _core.where(values.constant(c), *values.pair(x, y)),
     np.reshape: lambda a, shape: _core.reshape(a, values.extents(shape, "shape")),
-    np.transpose: lambda a, axes=None: _core.transpose(a, _axes(axes)),
+    np.transpose: lambda a, axes=None: transposed(a, axes),
     np.expand_dims: lambda a, axis: _core.expand_dims(a, values.integer(axis, "axis")),
-    np.squeeze: lambda a, axis=None: _core.squeeze(a, _axes(axis)),
+    np.squeeze: lambda a, axis=None: _core.squeeze(a, axes) if (axes := values.integers(axis, "axis")) or axis is None else a,
     np.stack: lambda arrays, axis=0: _core.stack(values.side_by_side(arrays), axis),
     np.concatenate: lambda arrays, axis=0: _core.concat(values.side_by_side(arrays), axis),
     np.clip: lambda a, a_min, a_max: _core.minimum(*values.pair(_core.maximum(*values.pair(a, a_min)), a_max)),

@@ -200,7 +200,7 @@ def integers(value: Any, argument: str) -> list[int]:
     if value is None:
         return []
     value = known(value, argument, "ints")
-    parts = value if isinstance(value, (list, tuple, np.ndarray)) else [value]
+    parts = value if isinstance(value, (list, tuple)) or isinstance(value, np.ndarray) and value.ndim else [value]
     return [integer(part, argument) for part in parts]
 
 
