@@ -65,6 +65,58 @@ def total_of(x):
     return s
 
 
+INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("bounds", [(0, 127, 50), (126, 127, 1), (127, 0, -60), (5, 5, 1), (5, 3, 1), (3, -1, -1), (-128, 127, 100)])
+def test_ARangeHasTheStepsOfPythonForEachDtype(dtype, bounds):
+    def steps(start, stop):
+        count, last = 0, hr.constant(0, dtype)
+        for i in range(start, stop, bounds[2]):
+            count += 1
+            last = i  # an error if its dtype is another one
+        return count, last
+    least = np.iinfo(dtype).min
+    start, stop = np.array(max(bounds[0], least), dtype), max(bounds[1], least)
+    want = list(range(start, stop, bounds[2]))
+    both = hr.Dataset.from_tensors((start, np.array(stop, dtype))).map(steps)
+    one = hr.Dataset.from_tensors(start).map(lambda x: steps(x, bounds[1]))
+    assert both.get_single_element() == (len(want), want[-1] if want else 0)
+    want = list(range(start, *bounds[1:]))
+    assert one.get_single_element() == (len(want), want[-1] if want else 0)
+
+
+def test_ARangeOfTheLargestNumbersStopsThere():
+    def steps(start, stop):
+        count = 0
+        for i in range(start, stop, 2):
+            count += hr.cast(i >= start, hr.int32)
+        return count
+    for dtype in INTEGERS[:-1]:
+        most = np.iinfo(dtype).max
+        assert hr.Dataset.from_tensors((np.array(most - 3, dtype), np.array(most, dtype))).map(steps).get_single_element() == 2
+    beyond = hr.Dataset.from_tensors((np.uint64(2**63), np.uint64(2**63 + 3))).map(steps)
+    with pytest.raises(hr.errors.InvalidArgumentError, match="9223372036854775808 does not fit int64"):
+        beyond.get_single_element()
+
+
+def test_TheBoundsOfARangeAreIntegersOfOneDtype():
+    def mixed(x):
+        s = x
+        for i in range(x, hr.cast(x, hr.int32)):
+            s += i
+        return s
+
+    def floating(x):
+        s = x
+        for i in range(x, 5.5):
+            s += i
+        return s
+    refused(mixed, "the bounds of a range are int64 and int32.*Use headrace.cast to one dtype", "for i in range")
+    refused(floating, "the bound of a range is float32", "for i in range")
+
+
 def test_ForOverTheRowsOfATensor():
     def longest(rows):
         best = 0

@@ -31,15 +31,20 @@ class Numbers:
     """``range`` with a tensor as a bound."""
 
     def __init__(self, start: Any, stop: Any, step: Any) -> None:
-        dtype = next(x.dtype for x in (start, stop, step) if _is_tensor(x))
-        if not dtype.is_integer:
-            refuse(f"the bound of a range is {dtype.name}", "Use headrace.cast to an integer")
-        self._start, self._stop, self._step = (_values.beside(x, dtype) for x in (start, stop, step))
-        self.zero = _values.beside(0, dtype)
-        self.count = _core.maximum(-((self._start - self._stop) // self._step), self.zero)
+        bounds = [_values.constant(x) for x in (start, stop, step)]
+        wrong = next((x.dtype.name for x in bounds if not x.dtype.is_integer), None)
+        if wrong is not None:
+            refuse(f"the bound of a range is {wrong}", "Use headrace.cast to an integer")
+        self._dtype, *others = dict.fromkeys(x.dtype.name for x in (start, stop, step) if _is_tensor(x))
+        if others:
+            refuse(f"the bounds of a range are {self._dtype} and {others[0]}", "Use headrace.cast to one dtype")
+        # The difference of two numbers of a dtype, and a negative step, need not fit the dtype.
+        self._start, stop, self._step = (_core.cast(x, "int64") for x in bounds)
+        self.zero = _values.constant(0, "int64")
+        self.count = _core.maximum(-((self._start - stop) // self._step), self.zero)
 
     def at(self, i: Any) -> Any:
-        return self._start + i * self._step
+        return _core.cast(self._start + i * self._step, self._dtype)
 
 
 class Rows:
