@@ -223,6 +223,15 @@ def test_paddings_may_depend_on_the_element() -> None:
         hr.Dataset.range(3).map(lambda n: hr.pad(x, [[0, n]]))
 
 
+@pytest.mark.parametrize("value", [[True], [b"a"], [7], np.array([7], np.uint8), [1.5], np.array([1.5], np.float16), np.array([1j])])
+def test_WithoutAFillerPadAddsZerosOfTheDtype(value):
+    x = hr.Dataset.from_tensors(value).get_single_element()
+    zero = b"" if x.dtype == object else np.zeros([], x.dtype)
+    for f in (lambda x: hr.pad(x, [[1, 2]]), lambda x: hr.pad(x, [[1, hr.size(x) + 1]]), lambda x: hr.pad(x, [[1, 2]], constant_values=False)):
+        out = hr.Dataset.from_tensors(x).map(f).get_single_element()
+        assert out.dtype == x.dtype and out.tolist() == [zero, *x.tolist(), zero, zero]
+
+
 @pytest.mark.parametrize("draw", [
     lambda shape: hr.random.stateless_uniform(shape, [1, 2]), lambda shape: hr.random.stateless_normal(shape, [1, 2]),
     lambda shape: hr.random.stateless_truncated_normal(shape, [1, 2], dtype=hr.float64),

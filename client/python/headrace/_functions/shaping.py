@@ -179,7 +179,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
         name: str | None = None) -> Tensor:
     """``tensor`` with ``paddings[i]`` = (before, after) more values along axis ``i``.
 
-    ``mode``: ``"CONSTANT"`` fills with ``constant_values`` (zeros, empty strings), ``"REFLECT"`` with the mirrored
+    ``mode``: ``"CONSTANT"`` fills with ``constant_values`` (zeros, False, empty strings), ``"REFLECT"`` with the mirrored
     values without the value at the border, ``"SYMMETRIC"`` with the mirrored values including it. Raises
     ``ValueError`` for other modes. For ``"CONSTANT"`` the numbers in ``paddings`` may be scalar tensors; then the
     shape may differ between elements.
@@ -197,8 +197,12 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
         if len(fixed) != len(around):
             refuse("pad mirrors as many values in all elements", "Use headrace.concat and headrace.reverse")
         return _core.pad(x, fixed, kind)
-    given = "" if x.dtype == dtypes.string and isinstance(constant_values, int) and constant_values == 0 else constant_values
-    fill = given if isinstance(given, Tensor) else _values.constant(given, x.dtype)
+    if isinstance(constant_values, Tensor):
+        fill = constant_values
+    elif isinstance(constant_values, int) and constant_values == 0:
+        fill = _values.unit(0, x.dtype)
+    else:
+        fill = _values.constant(constant_values, x.dtype)
     if len(fixed) == len(around):
         return _core.pad_with(x, fixed, fill)
     if x.ndim not in (None, len(around)):
