@@ -57,3 +57,12 @@ def test_NoAxesOfNumpyAreNotAllAxes():
         with pytest.raises(ValueError, match="transpose: perm is empty for a tensor of shape"):
             of(lambda x: transpose(x, []))
         assert of(lambda x: transpose(x, []), np.float64(2)) == 2
+
+
+@pytest.mark.parametrize("transpose", [hr.transpose, np.transpose])
+def test_AxesWhoseNumberIsNotKnownAreNotReversed(transpose):
+    ds = hr.Dataset.from_generator(lambda: [X], output_signature=hr.TensorSpec(None, hr.float64))
+    with pytest.raises(hr.errors.OperatorNotAllowedInGraphError, match="transpose needs to know how many axes there are.*Give perm"):
+        ds.map(transpose)
+    assert_equal(ds.map(lambda x: transpose(x, [1, 0])).get_single_element(), X.T)
+    assert_equal(ds.map(lambda x: transpose(hr.ensure_shape(x, [None, None]))).get_single_element(), X.T)

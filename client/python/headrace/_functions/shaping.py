@@ -111,6 +111,8 @@ def concat(values: Any, axis: int, name: str = "concat") -> Tensor:
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
     """The tensor with its axes in the order ``perm``; None: in reverse order.
 
+    If ``perm`` is None, the number of axes must be known; raises ``OperatorNotAllowedInGraphError`` otherwise.
+
     >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(hr.transpose).get_single_element()
     array([[1, 3],
            [2, 4]], dtype=int32)

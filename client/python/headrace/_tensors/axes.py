@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core
+from .._refusals import refuse
 from ..errors import ArgumentError
 from .values import integers
 
@@ -26,4 +27,6 @@ def transposed(x: _core.Tensor, perm: Any) -> _core.Tensor:
     order = integers(perm, "perm")
     if perm is not None and not order and x.ndim:
         raise ArgumentError(f"transpose: perm is empty for a tensor of shape {x.shape}; None reverses its axes")
+    if perm is None and x.ndim is None:
+        refuse("transpose needs to know how many axes there are", "Give perm, or use headrace.ensure_shape")
     return _core.transpose(x, order)
