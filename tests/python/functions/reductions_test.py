@@ -66,3 +66,19 @@ def test_AxesWhoseNumberIsNotKnownAreNotReversed(transpose):
         ds.map(transpose)
     assert_equal(ds.map(lambda x: transpose(x, [1, 0])).get_single_element(), X.T)
     assert_equal(ds.map(lambda x: transpose(hr.ensure_shape(x, [None, None]))).get_single_element(), X.T)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"])
+@pytest.mark.parametrize("f", [
+    np.sum, np.prod, np.cumsum, lambda x: np.sum(x, axis=1), lambda x: np.sum(x, axis=(), keepdims=True), lambda x: np.cumsum(x, axis=1),
+    lambda x: np.prod(x, axis=-1, keepdims=True),
+])
+def test_SumsOfNumpyHaveItsDtypes(f, dtype):
+    value = np.array([[100, 120, 1], [90, 3, 127]]).astype(dtype)
+    assert_equal(of(f, value), f(value))
+
+
+def test_SumsOfHeadraceKeepTheDtype():
+    value = np.array([100, 100], np.uint8)
+    for f in (hr.reduce_sum, hr.math.reduce_sum, lambda x: hr.cumsum(x)[1]):
+        assert_equal(of(f, value), np.uint8(200))

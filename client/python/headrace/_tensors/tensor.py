@@ -57,6 +57,15 @@ def _float_first(f: Any) -> Any:
     return call
 
 
+def _wide_first(f: Any) -> Any:
+    """Lets numpy's functions that add or multiply have bools and integers as int64 or uint64, as numpy does."""
+    def call(x: Tensor, *more: Any) -> Tensor:
+        if x.dtype.is_bool or x.dtype.is_integer:
+            x = _core.cast(x, "uint64" if x.dtype.name.startswith("uint") else "int64")
+        return f(x, *more)
+    return call
+
+
 _UFUNCS: dict[Any, Any] = {
     np.add: lambda a, b: a + b,
     np.subtract: lambda a, b: a - b,
@@ -142,8 +151,8 @@ def _reduction(f: Any) -> Any:
 
 
 _FUNCTIONS: dict[Any, Any] = {
-    np.sum: _reduction(_core.reduce_sum),
-    np.prod: _reduction(_core.reduce_prod),
+    np.sum: _reduction(_wide_first(_core.reduce_sum)),
+    np.prod: _reduction(_wide_first(_core.reduce_prod)),
     np.max: _reduction(_core.reduce_max),
     np.min: _reduction(_core.reduce_min),
     np.all: _reduction(_core.reduce_all),
@@ -160,7 +169,7 @@ _FUNCTIONS: dict[Any, Any] = {
     np.tile: lambda a, reps: _core.tile(a, values.extents(reps, "reps")),
     np.sort: lambda a, axis=-1: _core.sort(a, axis, False),
     np.argsort: lambda a, axis=-1: _core.cast(_core.argsort(a, axis, False), "int64"),
-    np.cumsum: lambda a, axis=None: _core.cumsum(*_along(a, axis), False, False),
+    np.cumsum: lambda a, axis=None: _wide_first(_core.cumsum)(*_along(a, axis), False, False),
     np.argmax: lambda a, axis=None: _core.argmax(*_along(a, axis)),
     np.argmin: lambda a, axis=None: _core.argmin(*_along(a, axis)),
     np.size: lambda a: _core.size(a),
