@@ -358,7 +358,7 @@ def decode_csv(records: Any, record_defaults: Any, field_delim: str = ",", use_q
         raise ArgumentError(f"field_delim must be one character, not {field_delim!r}")
     fields = [_field(x)[1:] for x in record_defaults]
     out: list[Tensor] = _core.decode_csv(tensor(records, "records"), fields, field_delim, use_quote_delim, na_value,
-                                         integers(select_cols, "select_cols"))
+                                         [] if select_cols is None else integers(select_cols, "select_cols"))
     return out
 
 

@@ -223,11 +223,14 @@ def test_paddings_may_depend_on_the_element() -> None:
         hr.Dataset.range(3).map(lambda n: hr.pad(x, [[0, n]]))
 
 
-@pytest.mark.parametrize("value", [[True], [b"a"], [7], np.array([7], np.uint8), [1.5], np.array([1.5], np.float16), np.array([1j])])
+@pytest.mark.parametrize("value", [
+    [True], [b"a"], [7], np.array([7], np.uint8), [1.5], np.array([1.5], np.float16), np.array([1j]),
+])
 def test_WithoutAFillerPadAddsZerosOfTheDtype(value):
     x = hr.Dataset.from_tensors(value).get_single_element()
     zero = b"" if x.dtype == object else np.zeros([], x.dtype)
-    for f in (lambda x: hr.pad(x, [[1, 2]]), lambda x: hr.pad(x, [[1, hr.size(x) + 1]]), lambda x: hr.pad(x, [[1, 2]], constant_values=False)):
+    for f in (lambda x: hr.pad(x, [[1, 2]]), lambda x: hr.pad(x, [[1, hr.size(x) + 1]]),
+              lambda x: hr.pad(x, [[1, 2]], constant_values=False)):
         out = hr.Dataset.from_tensors(x).map(f).get_single_element()
         assert out.dtype == x.dtype and out.tolist() == [zero, *x.tolist(), zero, zero]
 
@@ -395,8 +398,9 @@ def rows_of(*lengths):
 
 
 @pytest.mark.parametrize(("lengths", "values", "parts"), [
-    ([2, 2], 4, [[0, 1], [2, 3]]), ([2, -1], 2, [[0, 1], []]), ([-1, 2], 3, [[0], [1, 2]]), ([1, -1, 2], 5, [[0], [1, 2], [3, 4]]),
-    ([1, -1, 0], 3, [[0], [1, 2], []]), (hr.constant([1, 3]), 4, [[0], [1, 2, 3]]), ((0, 4), 4, [[], [0, 1, 2, 3]]),
+    ([2, 2], 4, [[0, 1], [2, 3]]), ([2, -1], 2, [[0, 1], []]), ([-1, 2], 3, [[0], [1, 2]]),
+    ([1, -1, 2], 5, [[0], [1, 2], [3, 4]]), ([1, -1, 0], 3, [[0], [1, 2], []]),
+    (hr.constant([1, 3]), 4, [[0], [1, 2, 3]]), ((0, 4), 4, [[], [0, 1, 2, 3]]),
 ])
 def test_LengthsMakeUpAnExtentThatIsNotKnown(lengths, values, parts):
     known = hr.Dataset.from_tensors(np.arange(values)).map(lambda x: tuple(hr.split(x, lengths)))
@@ -404,11 +408,13 @@ def test_LengthsMakeUpAnExtentThatIsNotKnown(lengths, values, parts):
     for ds in (known, unknown, rows_of(values).map(lambda x: tuple(hr.split(hr.stack([x, x], 1), lengths, -2))).map(
             lambda *both: tuple(x[:, 1] for x in both))):
         assert [x.tolist() for x in ds.get_single_element()] == parts
-    extents = [spec.shape[0] for spec in unknown.element_spec]
-    assert extents == [None if n == -1 else n for n in hr.Dataset.from_tensors(hr.constant(lengths)).get_single_element()]
+    numbers = hr.Dataset.from_tensors(hr.constant(lengths)).get_single_element()
+    assert [spec.shape[0] for spec in unknown.element_spec] == [None if n == -1 else n for n in numbers]
 
 
-@pytest.mark.parametrize(("lengths", "extent"), [([2, 2], 5), ([2, 2], 3), ([2, -1], 1), ([-1, 2], 1), ([2, -1, 2], 3), ([1, 1], 0)])
+@pytest.mark.parametrize(("lengths", "extent"), [
+    ([2, 2], 5), ([2, 2], 3), ([2, -1], 1), ([-1, 2], 1), ([2, -1, 2], 3), ([1, 1], 0),
+])
 def test_SplitDropsNoValues(lengths, extent):
     with pytest.raises(ValueError, match=f"do not make up the {extent} of axis 0"):
         hr.split(np.arange(extent), lengths)
@@ -421,11 +427,52 @@ def test_SplitDropsNoValues(lengths, extent):
 
 def test_WrongLengthsOfPartsAreNamed():
     for x in (hr.Dataset.from_tensors(np.arange(4)), rows_of(4)):
-        for wrong, error, message in [([-1, -1], ValueError, r"the lengths are \[-1, -1\]"), ([-2, 6], ValueError, "must be 0 or more")]:
-            with pytest.raises(error, match=message):
+        for wrong, message in [([-1, -1], r"the lengths are \[-1, -1\]"), ([-2, 6], "must be 0 or more")]:
+            with pytest.raises(ValueError, match=message):
                 x.map(lambda x: tuple(hr.split(x, wrong)))
         with pytest.raises(hr.errors.InvalidArgumentError, match="split: axis 1 of a tensor of shape"):
             x.map(lambda x: tuple(hr.split(x, [4], 1)))
+
+
+def test_AxesOfUnstackAreKnownInts():
+    rows = hr.Dataset.from_tensors([[1, 2], [3, 4]])
+    for axis in (np.array(1), hr.constant(-1)):
+        parts = rows.map(lambda x: tuple(hr.unstack(x, axis=axis))).get_single_element()
+        assert [x.tolist() for x in parts] == [[1, 3], [2, 4]]
+    with pytest.raises(TypeError, match="axis must be an int, not bool"):
+        hr.unstack([1, 2], axis=True)
+    unknown = hr.Dataset.from_generator(lambda: [[1]], output_signature=hr.TensorSpec(None, hr.int64))
+    for f in (hr.unstack, lambda x: hr.split(x, 1)):
+        with pytest.raises(hr.errors.OperatorNotAllowedInGraphError, match="needs to know how many axes there are"):
+            unknown.map(lambda x: tuple(f(x)))
+
+
+@pytest.mark.parametrize("f", [
+    lambda: hr.zeros(None), lambda: hr.fill(None, 3), lambda: hr.reshape([1], None), lambda: hr.reverse([[1, 2]], None),
+    lambda: hr.roll([1, 2], None, None), lambda: hr.random.stateless_uniform(None, [1, 2]),
+    lambda: hr.slice([1], [0], None),
+])
+def test_NoneIsNoShapeAndNoAxis(f):
+    with pytest.raises(TypeError, match=r"(shape|dims|axis|shift|size) must be an int or a list of ints, not None"):
+        f()
+
+
+@pytest.mark.parametrize(("f", "error", "message"), [
+    (lambda: hr.range(0, 3, 0), ValueError, "range: delta is 0; it must be another number"),
+    (lambda: hr.range(0.0, 3.0, 0), ValueError, "range: delta is 0; it must be another number"),
+    (lambda: hr.range(300, dtype=hr.uint8), ValueError, "range: the numbers from 0 to 299 do not fit uint8"),
+    (lambda: hr.range(0, -3, -1, hr.uint64), ValueError, "range: the numbers from 0 to -2 do not fit uint64"),
+    (lambda: hr.sequence_mask([1.5], 2), TypeError, "sequence_mask: lengths must be integers, not float32"),
+    (lambda: hr.pad([1, 2], [1, 1]), ValueError, "pad: each axis has two paddings"),
+])
+def test_WrongNumbersAreNamed(f, error, message):
+    with pytest.raises(error, match=message):
+        f()
+
+
+def test_ARangeMayEndAtTheLargestNumberOfItsDtype():
+    assert hr.Dataset.from_tensors(hr.range(254, 256, dtype=hr.uint8)).get_single_element().tolist() == [254, 255]
+    assert hr.Dataset.from_tensors(hr.range(2, -1, -1, hr.uint8)).get_single_element().tolist() == [2, 1, 0]
 
 
 def test_AGeneratorOfDatasetsIsReadOnce():

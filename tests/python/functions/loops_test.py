@@ -69,7 +69,9 @@ INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uin
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-@pytest.mark.parametrize("bounds", [(0, 127, 50), (126, 127, 1), (127, 0, -60), (5, 5, 1), (5, 3, 1), (3, -1, -1), (-128, 127, 100)])
+@pytest.mark.parametrize("bounds", [
+    (0, 127, 50), (126, 127, 1), (127, 0, -60), (5, 5, 1), (5, 3, 1), (3, -1, -1), (-128, 127, 100),
+])
 def test_ARangeHasTheStepsOfPythonForEachDtype(dtype, bounds):
     def steps(start, stop):
         count, last = 0, hr.constant(0, dtype)
@@ -95,7 +97,8 @@ def test_ARangeOfTheLargestNumbersStopsThere():
         return count
     for dtype in INTEGERS[:-1]:
         most = np.iinfo(dtype).max
-        assert hr.Dataset.from_tensors((np.array(most - 3, dtype), np.array(most, dtype))).map(steps).get_single_element() == 2
+        bounds = np.array(most - 3, dtype), np.array(most, dtype)
+        assert hr.Dataset.from_tensors(bounds).map(steps).get_single_element() == 2
     beyond = hr.Dataset.from_tensors((np.uint64(2**63), np.uint64(2**63 + 3))).map(steps)
     with pytest.raises(hr.errors.InvalidArgumentError, match="9223372036854775808 does not fit int64"):
         beyond.get_single_element()

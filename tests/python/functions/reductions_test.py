@@ -1,4 +1,6 @@
-"""Reductions, and functions of axes: the axes that are named, and the dtypes of sums. The expected values are numpy's."""
+"""Reductions, and functions of axes: the axes that are named, and the dtypes of sums. The expected values are those of
+numpy.
+"""
 
 from __future__ import annotations
 
@@ -62,16 +64,19 @@ def test_NoAxesOfNumpyAreNotAllAxes():
 @pytest.mark.parametrize("transpose", [hr.transpose, np.transpose])
 def test_AxesWhoseNumberIsNotKnownAreNotReversed(transpose):
     ds = hr.Dataset.from_generator(lambda: [X], output_signature=hr.TensorSpec(None, hr.float64))
-    with pytest.raises(hr.errors.OperatorNotAllowedInGraphError, match="transpose needs to know how many axes there are.*Give perm"):
+    refused = "transpose needs to know how many axes there are.*Give perm"
+    with pytest.raises(hr.errors.OperatorNotAllowedInGraphError, match=refused):
         ds.map(transpose)
     assert_equal(ds.map(lambda x: transpose(x, [1, 0])).get_single_element(), X.T)
     assert_equal(ds.map(lambda x: transpose(hr.ensure_shape(x, [None, None]))).get_single_element(), X.T)
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"])
+@pytest.mark.parametrize("dtype", [
+    "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64",
+])
 @pytest.mark.parametrize("f", [
-    np.sum, np.prod, np.cumsum, lambda x: np.sum(x, axis=1), lambda x: np.sum(x, axis=(), keepdims=True), lambda x: np.cumsum(x, axis=1),
-    lambda x: np.prod(x, axis=-1, keepdims=True),
+    np.sum, np.prod, np.cumsum, lambda x: np.sum(x, axis=1), lambda x: np.sum(x, axis=(), keepdims=True),
+    lambda x: np.cumsum(x, axis=1), lambda x: np.prod(x, axis=-1, keepdims=True),
 ])
 def test_SumsOfNumpyHaveItsDtypes(f, dtype):
     value = np.array([[100, 120, 1], [90, 3, 127]]).astype(dtype)
@@ -82,3 +87,9 @@ def test_SumsOfHeadraceKeepTheDtype():
     value = np.array([100, 100], np.uint8)
     for f in (hr.reduce_sum, hr.math.reduce_sum, lambda x: hr.cumsum(x)[1]):
         assert_equal(of(f, value), np.uint8(200))
+
+
+def test_NumbersOfPythonAloneAreInt32AndFloat32():
+    for f in (hr.reduce_sum, hr.reduce_max, hr.math.reduce_prod):
+        assert f(5).dtype == hr.int32 and f(5.5).dtype == hr.float32
+    assert hr.reduce_mean(5.5).dtype == hr.float32 and hr.reduce_any(True).dtype == hr.bool

@@ -291,7 +291,7 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False,
 
 
 def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
-    """The values in order along ``axis``. NaN counts as greater than every number.
+    """The values in order along ``axis``. Beside NaN they need not be in order: they are where TensorFlow has them.
 
     ``direction``: ``"ASCENDING"`` or ``"DESCENDING"``; raises ``ValueError`` for others.
 

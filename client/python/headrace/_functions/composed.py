@@ -10,6 +10,7 @@ import numpy as np
 from .. import _core, dtypes
 from .._refusals import refuse
 from .._tensors import values as _values
+from .._tensors.axes import known_axis
 from ..errors import ArgumentError
 from .array_ops import cast, cond, constant
 from .shaping import expand_dims, gather, reshape
@@ -63,9 +64,15 @@ def range_(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, nam
         of_python = [dtypes.float32 if isinstance(x, float) else dtypes.int32 for x in bounds if not isinstance(x, np.generic)]
         if of_numpy and all(x in _ORDER for x in of_numpy):
             dtype = max((*of_numpy, *of_python), key=_ORDER.index)
+    if bounds[2] == 0:
+        raise ArgumentError("range: delta is 0; it must be another number")
     if any(isinstance(x, (float, np.floating)) for x in bounds):
         return constant(_float_range(bounds, dtypes.as_dtype(dtype or dtypes.float32).as_numpy_dtype), dtype or dtypes.float32)
-    return constant(np.arange(*(_values.integer(x, "range") for x in bounds)).tolist() or np.zeros(0, np.int32), dtype)
+    numbers = np.arange(*(_values.integer(x, "range") for x in bounds))
+    kind = None if dtype is None else dtypes.as_dtype(dtype)
+    if kind is not None and kind.is_integer and (numbers.astype(kind.as_numpy_dtype) != numbers).any():
+        raise ArgumentError(f"range: the numbers from {numbers[0]} to {numbers[-1]} do not fit {kind.name}")
+    return constant(numbers.tolist() or np.zeros(0, np.int32), kind)
 
 
 def _float_range(bounds: tuple[Any, ...], dtype: Any) -> Any:
@@ -143,12 +150,7 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = 
     (array([1], dtype=int32), array([2, 3], dtype=int32))
     """
     x = _values.constant(value)
-    along = _values.integer(axis, "axis")
-    if x.ndim is None:
-        refuse("split needs to know how many axes there are", "Use headrace.ensure_shape")
-    if not -x.ndim <= along < x.ndim:
-        raise ArgumentError(f"split: axis {along} of a tensor of shape {x.shape}")
-    along %= x.ndim
+    along = known_axis(x, axis, "split")
     lengths = _lengths(num_or_size_splits, x.shape[along], along)
     if -1 not in lengths:
         return _parts(x, lengths, along)
@@ -278,6 +280,8 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, na
            [1, 1, 1]], dtype=int32)
     """
     n = _values.constant(lengths)
+    if not n.dtype.is_integer:
+        raise TypeError(f"sequence_mask: lengths must be integers, not {n.dtype.name}")
     longest = None if maxlen is None else _values.count_of(maxlen, "maxlen")
     if longest is None or isinstance(longest, Tensor):
         return cast(_core.sequence_mask(n, longest), dtype)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from .. import _core
 from .._tensors.axes import reduced
-from .._tensors.values import integer, tensor
+from .._tensors.values import integer, named, tensor
 
 Tensor = _core.Tensor
 
@@ -27,7 +27,7 @@ def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(lambda x: reduce_sum(x, axis=0)).get_single_element()
     array([4, 6], dtype=int32)
     """
-    return reduced(_core.reduce_sum, tensor(input_tensor, "input_tensor"), axis, keepdims)
+    return reduced(_core.reduce_sum, named(input_tensor, "input_tensor"), axis, keepdims)
 
 
 def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
@@ -36,7 +36,7 @@ def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, nam
     >>> Dataset.from_tensors([[1.0, 2.0], [3.0, 4.0]]).map(lambda x: reduce_mean(x, axis=0)).get_single_element()
     array([2., 3.], dtype=float32)
     """
-    return reduced(_core.reduce_mean, tensor(input_tensor, "input_tensor"), axis, keepdims)
+    return reduced(_core.reduce_mean, named(input_tensor, "input_tensor"), axis, keepdims)
 
 
 def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
@@ -45,7 +45,7 @@ def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(lambda x: reduce_max(x, axis=0)).get_single_element()
     array([3, 4], dtype=int32)
     """
-    return reduced(_core.reduce_max, tensor(input_tensor, "input_tensor"), axis, keepdims)
+    return reduced(_core.reduce_max, named(input_tensor, "input_tensor"), axis, keepdims)
 
 
 def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
@@ -54,7 +54,7 @@ def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(lambda x: reduce_min(x, axis=0)).get_single_element()
     array([1, 2], dtype=int32)
     """
-    return reduced(_core.reduce_min, tensor(input_tensor, "input_tensor"), axis, keepdims)
+    return reduced(_core.reduce_min, named(input_tensor, "input_tensor"), axis, keepdims)
 
 
 def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
@@ -63,7 +63,7 @@ def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False, nam
     >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(lambda x: reduce_prod(x, axis=0)).get_single_element()
     array([3, 8], dtype=int32)
     """
-    return reduced(_core.reduce_prod, tensor(input_tensor, "input_tensor"), axis, keepdims)
+    return reduced(_core.reduce_prod, named(input_tensor, "input_tensor"), axis, keepdims)
 
 
 def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
@@ -72,7 +72,7 @@ def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     >>> Dataset.from_tensors([[True, False], [True, True]]).map(lambda x: reduce_all(x, axis=1)).get_single_element()
     array([False,  True])
     """
-    return reduced(_core.reduce_all, tensor(input_tensor, "input_tensor"), axis, keepdims)
+    return reduced(_core.reduce_all, named(input_tensor, "input_tensor"), axis, keepdims)
 
 
 def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
@@ -81,7 +81,7 @@ def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     >>> Dataset.from_tensors([[True, False], [True, True]]).map(lambda x: reduce_any(x, axis=1)).get_single_element()
     array([ True,  True])
     """
-    return reduced(_core.reduce_any, tensor(input_tensor, "input_tensor"), axis, keepdims)
+    return reduced(_core.reduce_any, named(input_tensor, "input_tensor"), axis, keepdims)
 
 
 def _numbers(input: Any) -> Tensor:

@@ -8,7 +8,7 @@ from .. import _core, dtypes
 from .._refusals import refuse
 from .._tensor_shape import TensorShape
 from .._tensors import values as _values
-from .._tensors.axes import transposed
+from .._tensors.axes import known_axis, transposed
 from ..errors import ArgumentError
 
 Tensor = _core.Tensor
@@ -80,10 +80,8 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     (array([1, 3], dtype=int32), array([2, 4], dtype=int32))
     """
     x = _values.constant(value)
+    at = known_axis(x, axis, "unstack")
     dims = x.shape.as_list()
-    if not -len(dims) <= axis < len(dims):
-        raise ArgumentError(f"unstack: axis {axis} of a tensor of shape {x.shape}")
-    at = axis % len(dims)
     extent = dims[at] if num is None else _values.integer(num, "num")
     if extent is None:
         refuse("unstack needs to know how many parts there are", "Give num")
@@ -141,7 +139,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors([[1, 2]]).map(hr.squeeze).get_single_element()
     array([1, 2], dtype=int32)
     """
-    return _core.squeeze(_values.constant(input), _values.integers(axis, "axis"))
+    return _core.squeeze(_values.constant(input), [] if axis is None else _values.integers(axis, "axis"))
 
 
 def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = None, batch_dims: int = 0,
@@ -181,8 +179,8 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
         name: str | None = None) -> Tensor:
     """``tensor`` with ``paddings[i]`` = (before, after) more values along axis ``i``.
 
-    ``mode``: ``"CONSTANT"`` fills with ``constant_values`` (zeros, False, empty strings), ``"REFLECT"`` with the mirrored
-    values without the value at the border, ``"SYMMETRIC"`` with the mirrored values including it. Raises
+    ``mode``: ``"CONSTANT"`` fills with ``constant_values`` (zeros, False, empty strings), ``"REFLECT"`` with the
+    mirrored values without the value at the border, ``"SYMMETRIC"`` with the mirrored values including it. Raises
     ``ValueError`` for other modes. For ``"CONSTANT"`` the numbers in ``paddings`` may be scalar tensors; then the
     shape may differ between elements.
 
@@ -224,7 +222,8 @@ def _around(paddings: Any) -> list[tuple[Any, Any]]:
         if rows is None:
             refuse("pad needs to know how many axes there are", "Give a list of pairs")
         given = [(given[i, 0], given[i, 1]) for i in range(rows)]
-    pairs = [(pair[0], pair[1]) if isinstance(pair, Tensor) else tuple(pair) for pair in given]
+    pairs = [(pair[0], pair[1]) if isinstance(pair, Tensor) else tuple(pair) if hasattr(pair, "__iter__") else (pair,)
+             for pair in given]
     if any(len(pair) != 2 for pair in pairs):
         raise ValueError("pad: each axis has two paddings, before and after")
     return [(_values.count_of(a, "paddings"), _values.count_of(b, "paddings")) for a, b in pairs]

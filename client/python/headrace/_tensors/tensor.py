@@ -14,6 +14,7 @@ from .._tensor_shape import TensorShape
 from ..errors import OpError
 from . import values
 from .axes import reduced, transposed
+from .nan_order import in_order, place
 from .text import refuse_text, refuse_texts
 
 Tensor = _core.Tensor
@@ -75,12 +76,12 @@ _UFUNCS: dict[Any, Any] = {
     np.remainder: lambda a, b: a % b,
     np.fmod: lambda a, b: _core.truncate_mod(*values.pair(a, b)),
     np.power: lambda a, b: a**b,
-    np.float_power: lambda a, b: _core.cast(_t(a), "float64") ** b,
+    np.float_power: lambda a, b: _core.cast(_t(a), "float64") ** _core.cast(_t(b), "float64"),
     np.matmul: lambda a, b: _core.matmul(*values.pair(a, b), False, False),
     np.negative: lambda x: -x,
     np.positive: lambda x: x,
     np.absolute: abs,
-    np.fabs: abs,
+    np.fabs: _float_first(abs),
     np.square: lambda x: _core.square(x),
     np.sign: lambda x: _core.sign(x),
     np.sqrt: _float_first(_core.sqrt),
@@ -150,11 +151,20 @@ def _reduction(f: Any) -> Any:
     return call
 
 
+def _squeezed(a: Tensor, axes: list[int], all_of_extent_1: bool) -> Tensor:
+    return _core.squeeze(a, axes) if axes or all_of_extent_1 else a
+
+
+def _clipped(a: Any, least: Any, most: Any) -> Any:
+    a = a if least is None else _core.maximum(*values.pair(a, least))
+    return a if most is None else _core.minimum(*values.pair(a, most))
+
+
 _FUNCTIONS: dict[Any, Any] = {
     np.sum: _reduction(_wide_first(_core.reduce_sum)),
     np.prod: _reduction(_wide_first(_core.reduce_prod)),
-    np.max: _reduction(_core.reduce_max),
-    np.min: _reduction(_core.reduce_min),
+    np.max: _reduction(lambda x, *more: (_core.reduce_any if x.dtype.is_bool else _core.reduce_max)(x, *more)),
+    np.min: _reduction(lambda x, *more: (_core.reduce_all if x.dtype.is_bool else _core.reduce_min)(x, *more)),
     np.all: _reduction(_core.reduce_all),
     np.any: _reduction(_core.reduce_any),
     np.mean: _reduction(_float_first(_core.reduce_mean)),
@@ -162,19 +172,19 @@ _FUNCTIONS: dict[Any, Any] = {
     np.reshape: lambda a, shape: _core.reshape(a, values.extents(shape, "shape")),
     np.transpose: lambda a, axes=None: transposed(a, axes),
     np.expand_dims: lambda a, axis: _core.expand_dims(a, values.integer(axis, "axis")),
-    np.squeeze: lambda a, axis=None: _core.squeeze(a, axes) if (axes := values.integers(axis, "axis")) or axis is None else a,
+    np.squeeze: lambda a, axis=None: _squeezed(a, [] if axis is None else values.integers(axis, "axis"), axis is None),
     np.stack: lambda arrays, axis=0: _core.stack(values.side_by_side(arrays), axis),
     np.concatenate: lambda arrays, axis=0: _core.concat(values.side_by_side(arrays), axis),
-    np.clip: lambda a, a_min, a_max: _core.minimum(*values.pair(_core.maximum(*values.pair(a, a_min)), a_max)),
+    np.clip: lambda a, a_min=None, a_max=None: _clipped(a, a_min, a_max),
     np.tile: lambda a, reps: _core.tile(a, values.extents(reps, "reps")),
-    np.sort: lambda a, axis=-1: _core.sort(a, axis, False),
-    np.argsort: lambda a, axis=-1: _core.cast(_core.argsort(a, axis, False), "int64"),
+    np.sort: lambda a, axis=-1: in_order(*_along(a, axis)),
+    np.argsort: lambda a, axis=-1: _core.cast(_core.argsort(*_along(a, axis), False), "int64"),
     np.cumsum: lambda a, axis=None: _wide_first(_core.cumsum)(*_along(a, axis), False, False),
-    np.argmax: lambda a, axis=None: _core.argmax(*_along(a, axis)),
-    np.argmin: lambda a, axis=None: _core.argmin(*_along(a, axis)),
+    np.argmax: lambda a, axis=None: place(_core.argmax, *_along(a, axis)),
+    np.argmin: lambda a, axis=None: place(_core.argmin, *_along(a, axis)),
     np.size: lambda a: _core.size(a),
     np.shape: lambda a: a.shape,
-    np.ndim: lambda a: a.ndim,
+    np.ndim: lambda a: _core.size(_core.shape_of(a)) if a.ndim is None else a.ndim,
     np.round: lambda a: _core.round(a),
 }
 

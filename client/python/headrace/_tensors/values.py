@@ -198,7 +198,7 @@ def pair(x: Any, y: Any) -> tuple[_core.Tensor, _core.Tensor]:
 def integers(value: Any, argument: str) -> list[int]:
     """One int or several, as a list."""
     if value is None:
-        return []
+        raise TypeError(f"{argument} must be an int or a list of ints, not None")
     value = known(value, argument, "ints")
     parts = value if isinstance(value, (list, tuple)) or isinstance(value, np.ndarray) and value.ndim else [value]
     return [integer(part, argument) for part in parts]

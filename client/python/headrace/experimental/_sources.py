@@ -55,7 +55,7 @@ class CsvDataset(Dataset):
         fields = [_field(x) for x in record_defaults]
         if select_cols is not None and exclude_cols is not None:
             raise ValueError("select_cols and exclude_cols cannot both be given")
-        select = integers(select_cols, "select_cols")
+        select = [] if select_cols is None else integers(select_cols, "select_cols")
         if exclude_cols is not None:
             out = set(integers(exclude_cols, "exclude_cols"))
             select = [i for i in range(len(fields) + len(out)) if i not in out]
