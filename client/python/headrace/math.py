@@ -346,40 +346,48 @@ def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     return a >= b
 
 
+def _bools(function: str, *operands: Tensor) -> tuple[Tensor, ...]:
+    for operand in operands:
+        if not operand.dtype.is_bool:
+            raise TypeError(f"math.{function}: an operand is {operand.dtype.name}; it must be bools; compare with "
+                            "something first")
+    return operands
+
+
 def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """``x & y`` of bools.
+    """``x & y`` of bools. Raises ``TypeError`` for other tensors.
 
     >>> Dataset.from_tensors(([True, False], True)).map(logical_and).get_single_element()
     array([ True, False])
     """
-    a, b = pair(x, y)
+    a, b = _bools("logical_and", *pair(x, y))
     return a & b
 
 
 def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """``x | y`` of bools.
+    """``x | y`` of bools. Raises ``TypeError`` for other tensors.
 
     >>> Dataset.from_tensors(([True, False], True)).map(logical_or).get_single_element()
     array([ True,  True])
     """
-    a, b = pair(x, y)
+    a, b = _bools("logical_or", *pair(x, y))
     return a | b
 
 
 def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
-    """``x ^ y`` of bools.
+    """``x ^ y`` of bools. Raises ``TypeError`` for other tensors.
 
     >>> Dataset.from_tensors(([True, False], True)).map(logical_xor).get_single_element()
     array([False,  True])
     """
-    a, b = pair(x, y)
+    a, b = _bools("logical_xor", *pair(x, y))
     return a ^ b
 
 
 def logical_not(x: Any, name: str | None = None) -> Tensor:
-    """``~x`` of bools.
+    """``~x`` of bools. Raises ``TypeError`` for other tensors.
 
     >>> Dataset.from_tensors([True, False]).map(logical_not).get_single_element()
     array([False,  True])
     """
-    return ~_x(x)
+    return ~_bools("logical_not", _x(x))[0]

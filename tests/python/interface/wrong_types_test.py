@@ -88,3 +88,12 @@ def test_TablesAreMadeOfConstants():
 def test_an_error_shows_bytes_that_are_no_text():
     with pytest.raises(hr.errors.NotFoundError, match=r"/nowhere/\\xff"):
         list(hr.data.TFRecordDataset(b"/nowhere/\xff"))
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: hr.math.logical_and(x, 1), lambda x: hr.math.logical_or(x > 1, x), lambda x: hr.math.logical_xor(x, x),
+    hr.math.logical_not,
+])
+def test_LogicIsOfBools(f):
+    with pytest.raises(TypeError, match="math.logical_.*: an operand is int.*; it must be bools"):
+        hr.Dataset.range(2).map(f)

@@ -134,3 +134,36 @@ def test_BesideRaggedTensorsABatchHasTensorsOfOneShape():
 def test_RowSplitsBeginWithZero(splits):
     with pytest.raises(ValueError, match="begins with 0"):
         hr.RaggedTensor.from_row_splits([1, 2, 3], splits)
+
+
+@pytest.mark.parametrize(("make", "rows", "message"), [
+    (hr.RaggedTensor.from_row_lengths, [1, 1], "row lengths add up to the number of values: x = 2, y = 3"),
+    (hr.RaggedTensor.from_row_lengths, [2, 2], "row lengths add up to the number of values: x = 4, y = 3"),
+    (hr.RaggedTensor.from_row_lengths, [4, -1], "row lengths are 0 or more"),
+    (hr.RaggedTensor.from_row_splits, [1, 3], "row_splits begins with 0"),
+    (hr.RaggedTensor.from_row_splits, [0, 2], "row lengths add up to the number of values"),
+    (hr.RaggedTensor.from_row_splits, [0, 2, 1, 3], "row lengths are 0 or more"),
+])
+def test_RowsThatDoNotMakeUpTheValuesAreAnErrorOfTheElement(make, rows, message):
+    with pytest.raises(ValueError):
+        make([1, 2, 3], rows)
+    with pytest.raises(hr.errors.InvalidArgumentError, match=message):
+        make(hr.constant([1, 2, 3]), hr.constant(rows))
+    ds = Dataset.from_tensors(([1, 2, 3], rows))
+    for f in (make, lambda x, y: make(x, y).flat_values, lambda x, y: make(x, y).row_lengths()):
+        with pytest.raises(hr.errors.InvalidArgumentError, match=message):
+            list(ds.map(f))
+
+
+def test_RowsOfRaggedValuesAreCounted():
+    def three_deep(values, inner, middle, outer):
+        rows = hr.RaggedTensor.from_row_lengths(values, inner)
+        return hr.RaggedTensor.from_row_splits(hr.RaggedTensor.from_row_lengths(rows, middle), outer)
+    parts = np.arange(4), np.array([1, 0, 3]), np.array([2, 1, 0])
+    wanted = [[[[0], []]], [[[1, 2, 3]], []]]
+    for splits in (np.array([0, 1, 3]), np.array([0, 1, 3], np.uint8)):
+        assert three_deep(*parts, splits).to_list() == wanted
+        assert Dataset.from_tensors((*parts, splits)).map(three_deep).get_single_element().to_list() == wanted
+    for wrong in ([0, 1], [0, 1, 4]):
+        with pytest.raises(hr.errors.InvalidArgumentError, match="row lengths add up to the number of values"):
+            Dataset.from_tensors((*parts, np.array(wrong))).map(three_deep).get_single_element()

@@ -40,14 +40,15 @@ class RaggedTensor:
     def from_row_lengths(cls, values: Any, row_lengths: Any) -> RaggedTensor:
         """Rows of these lengths, whose sum must be the number of values. ``values`` may be ragged too.
 
-        Raises ``ValueError`` if the sum is another number.
+        Raises ``ValueError`` if the sum is another number. If it becomes known only with an element, that element
+        fails.
 
         >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1])
         RaggedTensor([[1, 2], [3]])
         """
         inner = values._ragged_parts if isinstance(values, RaggedTensor) else (values,)
         if isinstance(inner[0], _core.Tensor) or isinstance(row_lengths, _core.Tensor):
-            return cls((_values.constant(inner[0]), _core.cast(_values.constant(row_lengths), "int64"), *inner[1:]))
+            return cls((_values.constant(inner[0]), _checked_lengths(row_lengths, inner[:2][-1]), *inner[1:]))
         values, lengths = _values.as_array(inner[0]), np.asarray(row_lengths, np.int64)
         if lengths.ndim != 1 or (lengths < 0).any():
             raise ValueError(f"row_lengths must be a vector of numbers of 0 or more: {row_lengths!r}")
@@ -64,7 +65,11 @@ class RaggedTensor:
         RaggedTensor([[1, 2], [3]])
         """
         if isinstance(row_splits, _core.Tensor):
-            return cls.from_row_lengths(values, row_splits[1:] - row_splits[:-1])
+            from ..debugging import assert_equal
+
+            ends = _core.cast(row_splits, "int64")
+            assert_equal(ends[0], 0, "RaggedTensor.from_row_splits: row_splits begins with 0")
+            return cls.from_row_lengths(values, ends[1:] - ends[:-1])
         splits = np.asarray(row_splits, np.int64)
         if splits.ndim != 1 or len(splits) == 0 or splits[0] != 0:
             raise ValueError(f"row_splits must be a vector that begins with 0: {row_splits!r}")
@@ -373,6 +378,19 @@ class RaggedTensorSpec:
         return f"RaggedTensorSpec({self.shape}, {self.dtype!r}, {self.ragged_rank}, {self.row_splits_dtype!r})"
 
 
+def _checked_lengths(row_lengths: Any, values: Any) -> _core.Tensor:
+    """Row lengths that are tensors. An element fails if they do not add up to the first extent of ``values``, which
+    are the values, or the row lengths of the values if these are ragged.
+    """
+    from ..debugging import assert_equal, assert_non_negative
+
+    lengths = _core.ensure_shape(_core.cast(_values.constant(row_lengths), "int64"), [None])
+    assert_non_negative(lengths, "RaggedTensor: row lengths are 0 or more")
+    rows, sum_of_lengths = _core.shape_of(_values.constant(values))[0], _core.reduce_sum(lengths, [0], False)
+    assert_equal(sum_of_lengths, rows, "RaggedTensor: row lengths add up to the number of values")
+    return lengths
+
+
 def cut_rows(values: Any, first: int, last: int) -> Any:
     """The rows from ``first`` up to ``last``, exclusive, of an array, a tensor or a ragged tensor with enough
     rows.
@@ -380,8 +398,9 @@ def cut_rows(values: Any, first: int, last: int) -> Any:
     if not isinstance(values, RaggedTensor):
         return values[first:last]
     splits = values.row_splits
-    return RaggedTensor.from_row_lengths(cut_rows(values.values, splits[first], splits[last]),
-                                         values.row_lengths()[first:last])
+    cut = cut_rows(values.values, splits[first], splits[last])
+    flat, *inner = cut._ragged_parts if isinstance(cut, RaggedTensor) else (cut,)
+    return RaggedTensor((flat, values.row_lengths()[first:last], *inner))
 
 
 def of_parts(parts: tuple[Any, ...]) -> RaggedTensor | RaggedTensorSpec:
