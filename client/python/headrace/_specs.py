@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -163,7 +163,8 @@ class DatasetSpec:
             return False
         other = spec_or_value.element_spec
         return same_structure(self._element_spec, other) and all(
-            type(a) is type(b) and a.is_compatible_with(b) for a, b in zip(flatten(self._element_spec), flatten(other)))
+            type(a) is type(b) and a.is_compatible_with(b)
+            for a, b in zip(flatten(self._element_spec), flatten(arranged_as(self._element_spec, other))))
 
     def most_specific_compatible_type(self, other: DatasetSpec) -> DatasetSpec:
         """The most specific spec with which both are compatible. Raises ``ValueError`` if there is none.
@@ -174,7 +175,7 @@ class DatasetSpec:
         """
         if not isinstance(other, DatasetSpec) or not same_structure(self._element_spec, other._element_spec):
             raise ValueError(f"no spec is compatible with {self!r} and with {other!r}")
-        theirs = iter(flatten(other._element_spec))
+        theirs = iter(flatten(arranged_as(self._element_spec, other._element_spec)))
         return DatasetSpec(map_structure(lambda mine: mine.most_specific_compatible_type(next(theirs)),
                                          self._element_spec))
 
@@ -215,14 +216,59 @@ def same_structure(one: Any, other: Any) -> bool:
 def _structure(value: Any) -> Any:
     if hasattr(value, "_ragged_parts"):
         return len(value._ragged_parts)
-    return with_parts(_structure, value) if isinstance(value, (tuple, dict)) else 0
+    if isinstance(value, dict):
+        return {name: _structure(part) for name, part in value.items()}
+    return tuple(map(_structure, value)) if isinstance(value, tuple) else 0
 
 
 def arranged_as(one: Any, other: Any) -> Any:
-    """``other``, whose structure is the same, with the keys of its dicts in the order of ``one``."""
-    if isinstance(one, dict) and type(other) is type(one):
+    """``other``, whose structure is the same, with dicts of the classes in ``one``, and with their keys in the order of
+    ``one``.
+    """
+    if isinstance(one, dict):
         return rebuilt(one, [arranged_as(part, other[name]) for name, part in one.items()])
     return rebuilt(other, list(map(arranged_as, one, other))) if isinstance(one, tuple) else other
+
+
+def parts_along(nest: Any, given: Any, name: str, whose: str,
+                is_leaf: Callable[[Any], bool] = lambda value: not isinstance(value, (tuple, dict))
+                ) -> Iterator[tuple[Any, Any]]:
+    """Each leaf of ``nest`` with the part of ``given`` at the same place: in dicts the part with the same key, in
+    tuples the part with the same number. A ragged tensor, or its spec, is one leaf, and in ``given`` a list may stand
+    in place of a tuple.
+
+    Raises ``ValueError`` if ``given`` lacks parts of ``nest``, or has others, or if ``is_leaf`` is false for the part
+    of a leaf. ``name`` and ``whose`` are the words of the error for ``given`` and for the things (plural) that have
+    the structure of ``nest``.
+    """
+    if isinstance(nest, dict):
+        if not isinstance(given, dict) or given.keys() != nest.keys():
+            raise ValueError(_difference(nest, given, name, whose))
+        for key, part in nest.items():
+            yield from parts_along(part, given[key], f"{name}[{key!r}]", whose, is_leaf)
+    elif isinstance(nest, tuple):
+        if not isinstance(given, (tuple, list)) or len(given) != len(nest):
+            raise ValueError(_difference(nest, given, name, whose))
+        for i, part in enumerate(nest):
+            yield from parts_along(part, given[i], f"{name}[{i}]", whose, is_leaf)
+    elif is_leaf(given):
+        yield nest, given
+    else:
+        raise ValueError(_difference(nest, given, name, whose))
+
+
+def _difference(nest: Any, given: Any, name: str, whose: str) -> str:
+    def looks(value: Any) -> str:
+        if isinstance(value, dict):
+            return f"a dict with the keys {list(value)!r}"
+        return f"a tuple of {len(value)} parts" if isinstance(value, tuple) else f"{value!r:.60}"
+
+    both_dicts = isinstance(nest, dict) and isinstance(given, dict)
+    both_tuples = isinstance(nest, tuple) and isinstance(given, (tuple, list))
+    if (both_dicts or both_tuples) and len(given) != len(nest):
+        keys = f": the keys {list(given)!r}, and not {list(nest)!r}" if both_dicts else ""
+        return f"{name} has {len(given)} parts; {whose} have {len(nest)} there{keys}"
+    return f"{name} is {looks(given)}; {whose} have {looks(nest)} there"
 
 
 def flatten(value: Any) -> list[Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 import numpy as np
 import pytest
 
@@ -39,7 +41,15 @@ def test_TensorsOfAListMayDifferInTheirExtents():
     assert ds.element_spec == hr.TensorSpec([None, 2], hr.float64) and [x.shape for x in ds] == [(1, 2), (3, 2)]
 
 
+def test_PartsOfAListAreFoundByTheirKeys():
+    elements = [{"a": 1, "b": {"c": 2, "d": 3}}, OrderedDict(b={"d": 30, "c": 20}, a=10)]
+    assert all_of(experimental.from_list(elements)) == elements
+
+
 @pytest.mark.parametrize("elements, error, text", [
+    ([{"a": 1}, {"b": 1}], ValueError, r"element 1 is a dict with the keys \['b'\]; .* the keys \['a'\]"),
+    ([{"x": {"a": 1}}, {"x": (1,)}], ValueError, r"element 1\['x'\] is a tuple of 1 parts; .* a dict"),
+    ([{"x": [1]}, {"x": (1,)}], ValueError, r"element 1\['x'\] is a tuple of 1 parts"),
     ([], ValueError, "at least one"), (3, ValueError, "must be a list"), ((1, 2), ValueError, "must be a list"),
     ([1, "a"], TypeError, "is string, and of element 0 int32"), ([(1, 2), (3,)], ValueError, "arranged otherwise"),
     ([[1], [[2]]], hr.errors.UnimplementedError, "numbers of axes"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import io
 import pickle
 import tarfile
@@ -125,6 +126,32 @@ def test_PadsBatches():
         ds.padded_batch(2, padding_values=1.5)
     with pytest.raises(hr.errors.DataLossError, match="larger than the padded shape"):
         list(ds.padded_batch(3, [2]))
+
+
+def test_PaddedShapesAndValuesAreFoundByTheKeysOfTheElements():
+    ds = hr.Dataset.from_tensors({"a": np.zeros(2), "b": (np.ones(3), np.ones(1))})
+    shapes, fill = {"b": ([5], [2]), "a": [3]}, {"b": (7.0, 6.0), "a": 9.0}
+    for (padded,) in (ds.padded_batch(1, shapes, fill),
+                      ds.bucket_by_sequence_length(lambda e: hr.size(e["a"]), [5], [1, 1], shapes, fill)):
+        assert padded["a"].tolist() == [[0, 0, 9]]
+        assert [x.tolist() for x in padded["b"]] == [[[1, 1, 1, 7, 7]], [[1, 6]]]
+    pair = collections.namedtuple("pair", "x y")
+    (padded,) = hr.Dataset.from_tensors(pair([1], [2])).padded_batch(1, [[2], [3]])
+    assert type(padded) is pair and padded.x.tolist() == [[1, 0]] and padded.y.tolist() == [[2, 0, 0]]
+
+
+@pytest.mark.parametrize("shapes, why", [
+    ({"a": [3], "c": [5]}, r"padded_shapes is a dict with the keys \['a', 'c'\]; .* the keys \['a', 'b'\]"),
+    ({"a": [3]}, r"has 1 parts; the elements have 2 there: the keys \['a'\], and not \['a', 'b'\]"),
+    (([3], [5]), r"padded_shapes is a tuple of 2 parts; the elements have a dict"),
+    ({"a": [3], "b": [5]}, r"padded_shapes\['b'\] has 1 parts; the elements have 2 there"),
+    ({"a": ([3], [4]), "b": ([5], [1])}, r"padded_shapes\['a'\] is a tuple of 2 parts; the elements have TensorSpec"),
+    ({"a": [3], "b": {"x": [5], "y": [1]}}, r"padded_shapes\['b'\] is a dict .*; the elements have a tuple of 2"),
+])
+def test_PaddedShapesOfAnotherStructureAreRefused(shapes, why):
+    ds = hr.Dataset.from_tensors({"a": np.zeros(2), "b": (np.ones(3), np.ones(1))})
+    with pytest.raises(ValueError, match=why):
+        ds.padded_batch(1, shapes)
 
 
 def test_RaggedBatchesKeepTheirRows():

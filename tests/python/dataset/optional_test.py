@@ -57,3 +57,14 @@ def test_SpecsOfDatasetsFitDatasetsAlone():
     spec = hr.DatasetSpec.from_value(ds)
     assert spec.is_compatible_with(ds) and spec.is_compatible_with(spec)
     assert not any(map(spec.is_compatible_with, (iter(ds), hr.data.IteratorSpec.from_value(iter(ds)), ds.batch(2), 3)))
+
+
+def test_SpecsOfDatasetsAreComparedByKeys():
+    one = hr.DatasetSpec({"a": hr.TensorSpec([2], hr.int64), "b": hr.TensorSpec([], hr.string)})
+    other = hr.DatasetSpec({"b": hr.TensorSpec([], hr.string), "a": hr.TensorSpec([3], hr.int64)})
+    assert one.is_compatible_with(hr.DatasetSpec(dict(reversed(one.element_spec.items()))))
+    assert not one.is_compatible_with(other)
+    both = one.most_specific_compatible_type(other)
+    assert both.element_spec == {"a": hr.TensorSpec([None], hr.int64), "b": hr.TensorSpec([], hr.string)}
+    swapped = {"a": hr.TensorSpec([], hr.string), "b": hr.TensorSpec([2], hr.int64)}
+    assert not one.is_compatible_with(hr.DatasetSpec(dict(reversed(swapped.items()))))

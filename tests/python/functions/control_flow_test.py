@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import OrderedDict
 
 import numpy as np
 import pytest
@@ -378,6 +379,14 @@ def test_OnAService():
             hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target)):
         ds = hr.Dataset.range(7).map(f).apply(hr.service.distribute("distributed_epoch", dispatcher.target))
         assert sorted(map(int, ds)) == [0, 1, 2, 4, 5, 30, 60]
+
+
+def test_BranchesMayGiveDictsOfOtherClassesWithKeysInAnotherOrder():
+    def given(one, other):
+        return list(hr.Dataset.range(2).map(
+            lambda x: hr.cond(x > 0, lambda: one(a=x, b=x + 1), lambda: other(b=x + 7, a=x + 5))))
+    assert given(dict, OrderedDict) == [{"a": 5, "b": 7}, {"a": 1, "b": 2}]
+    assert given(OrderedDict, OrderedDict) == [OrderedDict(a=5, b=7), OrderedDict(a=1, b=2)]
 
 
 def test_CondAndCaseChooseDatasets():

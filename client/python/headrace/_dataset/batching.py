@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core, dtypes
-from .._specs import flatten, spec_of_leaf
+from .._specs import flatten, parts_along, spec_of_leaf
 from .._tensor_shape import TensorShape
 from .._tensors import values as _values
 from .._tensors.values import count_of, integer, integers
@@ -78,13 +78,13 @@ class Batching(Described):
 
     def _padding(self, shapes: Any, values: Any, operator: str) -> tuple[list[Any], list[Any]]:
         """The shapes and padding values, one for each component; an empty list for an argument that is None."""
-        specs = flatten(self._graph.spec(spec_of_leaf))
+        spec = self._graph.spec(spec_of_leaf)
         return ([] if shapes is None else
-                [(spec.shape if x is None else TensorShape(x)).dims for x, spec in
-                 zip(_leaves(shapes, specs, _is_shape, "padded_shapes"), specs)],
+                [(one.shape if x is None else TensorShape(x)).dims
+                 for one, x in _of_components(spec, shapes, _is_shape, "padded_shapes")],
                 [] if values is None else
-                [None if x is None else _fill(x, spec.dtype) for x, spec in
-                 zip(_leaves(values, specs, _is_value, "padding_values"), specs)])
+                [None if x is None else _fill(x, one.dtype)
+                 for one, x in _of_components(spec, values, _is_value, "padding_values")])
 
     def ragged_batch(self, batch_size: Int, drop_remainder: bool = False, row_splits_dtype: Any = dtypes.int64,
                      name: str | None = None) -> Dataset:
@@ -214,26 +214,15 @@ def _is_value(value: Any) -> bool:
     return not isinstance(value, (tuple, dict))
 
 
-def _leaves(given: Any, specs: list[Any], is_leaf: Callable[[Any], bool], argument: str) -> list[Any]:
-    """The given values, one for each component; a single value is repeated for all."""
-    if is_leaf(given):
-        return [given] * len(specs)
-    out: list[Any] = []
-
-    def collect(value: Any) -> None:
-        if is_leaf(value):
-            out.append(value)
-        elif isinstance(value, (tuple, list)):
-            for part in value:
-                collect(part)
-        elif isinstance(value, dict):
-            for part in value.values():
-                collect(part)
-        else:
-            raise TypeError(f"{argument} holds {value!r}")
-    collect(given)
-    if len(out) != len(specs):
-        raise ValueError(f"{argument} has {len(out)} parts; the elements have {len(specs)} components")
+def _of_components(spec: Any, given: Any, is_one: Callable[[Any], bool], argument: str) -> list[tuple[Any, Any]]:
+    """The spec of each component with the value that is given for it; a single value is repeated for all."""
+    if is_one(given):
+        return [(one, given) for one in flatten(spec)]
+    out = list(parts_along(spec, given, argument, "the elements",
+                           lambda value: is_one(value) or not isinstance(value, (tuple, list, dict))))
+    for one, value in out:
+        if not is_one(value):
+            raise TypeError(f"{argument} holds {value!r} for {one}")
     return out
 
 

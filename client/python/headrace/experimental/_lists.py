@@ -11,6 +11,7 @@ import numpy as np
 from .. import _core, dtypes
 from .._dataset import Dataset
 from .._dataset.ragged_rows import arranged, leaves
+from .._specs import parts_along
 from .._tensor_shape import TensorShape
 from .._tensors import values as _values
 from .._tensors.values import integer
@@ -37,15 +38,13 @@ def from_list(elements: Any, name: str | None = None) -> Dataset:
         raise ValueError(f"from_list: elements must be a list with at least one element: {elements!r:.60}")
     given = [tensors(element) for element in elements]
     first = given[0]
-
-    def shape_of_nest(value: Any) -> Any:
-        count = sum(1 for _ in leaves(value))
-        return arranged(value, iter([0] * count))
-
+    rows: list[list[Any]] = []
     for i, one in enumerate(given):
-        if shape_of_nest(one) != shape_of_nest(first):
-            raise ValueError(f"from_list: element {i} is arranged otherwise than element 0: {elements[i]!r:.60}")
-    columns = [_Column(i, parts) for i, parts in enumerate(zip(*map(leaves, given)))]
+        try:
+            rows.append([part for _, part in parts_along(first, one, f"element {i}", "the elements before")])
+        except ValueError as e:
+            raise ValueError(f"from_list: element {i} is arranged otherwise than element 0: {e}") from None
+    columns = [_Column(i, parts) for i, parts in enumerate(zip(*rows))]
 
     def element(*row: Any) -> Any:
         return arranged(first, (column.read(x) for column, x in zip(columns, row)))
