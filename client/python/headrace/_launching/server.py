@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from .._processes import interpreter as _interpreter
 from ..errors import DeadlineExceededError, FailedPreconditionError
 from .certificates import CertificateFiles, Certificates
 from .program import command
@@ -63,7 +64,7 @@ class Server:
         self._process: subprocess.Popen[str] | None = None
         self._started = threading.Event()
         self._error: BaseException | None = None
-        argv = [sys.executable, "-m", "headrace", "worker", "--python"] if plan.python else [command(), plan.role]
+        argv = [*_interpreter.command("headrace"), "worker", "--python"] if plan.python else [command(), plan.role]
         argv += [f"--host={host}", *plan.arguments]
         if self._files is not None:
             argv += [f"--tls-cert={self._files.cert}", f"--tls-key={self._files.key}", f"--tls-ca={self._files.ca}"]

@@ -9,12 +9,13 @@ import select
 import signal
 import struct
 import subprocess
-import sys
 import threading
 import time
 import weakref
 from collections.abc import Iterable
 from typing import Any, NamedTuple
+
+from . import interpreter as _interpreter
 
 _LENGTH = struct.Struct("<Q")
 #: The header of an answer: the number of the request, and the number of rows.
@@ -109,7 +110,6 @@ class Child:
     _handle: int | None = None
 
     def __init__(self, limits: Limits) -> None:
-        paths = [p for p in sys.path if p]
         self._limits = limits
         self._reaping = threading.Lock()
         self._busy = False
@@ -120,10 +120,11 @@ class Child:
         theirs, self._life = os.pipe()
         try:
             self._child = subprocess.Popen(
-                [sys.executable, "-m", "headrace._processes.pool_process", str(limits.memory or 0),
+                [*_interpreter.command("headrace._processes.pool_process"), str(limits.memory or 0),
                  str(limits.call_timeout or 0), str(theirs)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=(theirs,),
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)}, start_new_session=True)
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, _interpreter.paths()))},
+                start_new_session=True)
         finally:
             os.close(theirs)
         self._handle = _handle_of(self._child.pid)
