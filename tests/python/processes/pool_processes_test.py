@@ -84,6 +84,9 @@ def test_ARequestThatCannotBeSentLeavesNoProcessBehind(monkeypatch):
         def answer(self):
             return _pool.Answer(self.rows, b"")
 
+        def lives(self):
+            return True
+
         def fate(self):
             return "was ended"
 
@@ -100,6 +103,51 @@ def test_ARequestThatCannotBeSentLeavesNoProcessBehind(monkeypatch):
     for _ in range(3):  # if a failed call kept the pool's two processes, the next call would wait for ever
         with pytest.raises(KeyError):
             pool.run(b"f", b"", [1, 2, 3, 4])
+
+
+@pytest.fixture
+def pool_of_the_dead(monkeypatch, processes):
+    """The pool of this process, with so many processes, all of which are idle and were killed."""
+    from headrace._processes import pool as _pool
+
+    pool = _pool.Pool(_pool.Limits(processes=processes))
+    monkeypatch.setattr(_pool, "_shared", pool)
+    for child in pool._take(processes):
+        pool._give_back(child)
+    assert len(pool._idle) == processes
+    for child in pool._idle:
+        child.kill()
+        while child.lives():
+            pass
+    yield pool
+    pool.stop()
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_IdleProcessesThatDiedCostNoElements(pool_of_the_dead):
+    killed = list(pool_of_the_dead._all)
+    it = iter(hr.Dataset.range(6).map(hr.py_function(lambda x: x + 1, SCALAR)).ignore_errors())
+    assert ints(it) == [1, 2, 3, 4, 5, 6] and it.ignored == 0
+    assert not pool_of_the_dead._all.intersection(killed)
+
+
+@pytest.mark.parametrize("processes, rows", [(1, 1), (1, 6)])
+def test_RowsThatCouldNotBeSentAreSentAgain(pool_of_the_dead, monkeypatch, rows):
+    from headrace._processes import child as _child
+
+    monkeypatch.setattr(_child.Child, "lives", lambda self: True)  # as if they died just after the pool looked
+    it = iter(hr.Dataset.range(rows).map(hr.py_function(lambda x: x + 1, SCALAR)).ignore_errors())
+    assert ints(it) == list(range(1, rows + 1)) and it.ignored == 0
+
+
+def test_ARowThatEndsItsProcessIsNotRunAgain(tmp_path):
+    def deadly(x):
+        (tmp_path / f"{os.getpid()}").touch()
+        os.kill(os.getpid(), 9)
+
+    with pytest.raises(hr.errors.UnknownError, match="signal 9"):
+        next(iter(hr.Dataset.range(1).map(hr.py_function(deadly, SCALAR))))
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.parametrize("also", [lambda ds: ds, lambda ds: ds.ignore_errors()])

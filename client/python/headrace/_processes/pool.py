@@ -36,8 +36,10 @@ class Pool:
         self._generators: weakref.WeakSet[Generator] = weakref.WeakSet()
         self._of_generators = Generators(limits)
 
-    def run(self, name: bytes, function: bytes, rows: list[Any]) -> list[Answer]:
-        """The results of the rows, in their order. ``name``: identifies the function."""
+    def run(self, name: bytes, function: bytes, rows: list[Any], again: bool = True) -> list[Answer]:
+        """The results of the rows, in their order. ``name``: identifies the function. ``again``: rows that could not be
+        sent, because their process had died, are sent to another process.
+        """
         if not rows:
             return []
         mine = self._take(len(rows))
@@ -50,16 +52,17 @@ class Pool:
                 self._give_back(spare)
                 unused.remove(spare)
             asked = [(process, part, self._ask(process, name, function, part)) for process, part in zip(mine, parts)]
-            for process, part, lives in asked:
+            for process, part, unsent in asked:
                 try:
-                    if not lives:
-                        raise EOFError
+                    if unsent is not None:
+                        raise unsent
                     out.append(self._answer(process, part))
                     self._give_back(process)
                     unused.remove(process)
                 except (EOFError, OSError, MemoryError):
                     unused.remove(process)
-                    out += self._one_by_one(name, function, part, self._lost(process))
+                    send_again = again and isinstance(unsent, (EOFError, OSError))
+                    out += self._one_by_one(name, function, part, self._lost(process), send_again)
         finally:
             for process in unused:
                 self._lost(process)
@@ -98,40 +101,40 @@ class Pool:
             raise EOFError
         return out
 
-    def _one_by_one(self, name: bytes, function: bytes, rows: list[Any], fate: str) -> list[Answer]:
+    def _one_by_one(self, name: bytes, function: bytes, rows: list[Any], fate: str, unsent: bool) -> list[Answer]:
         """The results of rows whose process died. They run one at a time, so that only a row that ends its process
-        fails; a single row is not run again.
+        fails; a single row is not run again, unless it was not sent.
 
-        fate: how the process ended.
+        fate: how the process ended. unsent: the function cannot have run on the rows, because they were not sent.
         """
         out: list[Answer] = []
         for row in rows:
             if self._stopped:
                 raise _were_stopped()
-            if len(rows) > 1:
-                process = None
+            if len(rows) > 1 or unsent:
                 try:
-                    process = self._take(1)[0]
-                    if not self._ask(process, name, function, [row]):
-                        raise EOFError
-                    out.append(self._answer(process, [row]))
-                    self._give_back(process)
+                    out += self.run(name, function, [row], again=not unsent)
                     continue
-                except (EOFError, OSError, MemoryError) as e:
-                    fate = f"could not be started: {e}" if process is None else self._lost(process)
+                except (OSError, MemoryError) as e:
+                    fate = f"could not be started: {e}"
             out.append(Answer(1, f"py_function: the process that ran it {fate}"))
         return out
 
     @staticmethod
-    def _ask(process: Child, name: bytes, function: bytes, rows: list[Any]) -> bool:
+    def _ask(process: Child, name: bytes, function: bytes, rows: list[Any]) -> Exception | None:
+        """Sends a request. Returns the error if the process did not get all of it, and so runs none of it."""
         try:
             process.ask(name, function, rows)
-            return True
-        except (EOFError, OSError, MemoryError):
-            return False
+            return None
+        except (EOFError, OSError, MemoryError) as e:
+            return e
 
     def _take(self, wanted: int) -> list[Child]:
-        """At least one process; up to ``wanted`` if they are idle or may be started."""
+        """At least one process; up to ``wanted`` if they are idle or may be started. Idle processes that have died
+        meanwhile are dropped.
+        """
+        taken: list[Child] = []
+        dead: list[Child] = []
         with self._changed:
             while True:
                 if self._stopped:
@@ -140,11 +143,16 @@ class Pool:
                 if self._idle or room > 0:
                     break
                 self._changed.wait()
-            taken = [self._idle.pop() for _ in range(min(wanted, len(self._idle)))]
-            fresh = min(wanted - len(taken), room)
+            while self._idle and len(taken) < wanted:
+                process = self._idle.pop()
+                (taken if process.lives() else dead).append(process)
+            self._all.difference_update(dead)
+            fresh = min(wanted - len(taken), room + len(dead))
             self._starting += fresh
         started: list[Child] = []
         try:
+            for process in dead:
+                process.fate()
             for _ in range(fresh):
                 started.append(Child(self.limits))
         except BaseException:
