@@ -8,6 +8,7 @@ import contextlib
 import gc
 import os
 import random
+import threading
 
 import numpy as np
 import pytest
@@ -105,6 +106,49 @@ def test_APassSeesWhatTheProgramHasChanged():
 
 
 LIMITS = {"most": 1}
+
+
+class Scaled:
+    def __init__(self):
+        self.factor = 1
+
+    def elements(self):
+        return [self.factor, 2 * self.factor]
+
+    def of(self, x):
+        return self.factor * (x + 1)
+
+
+@pytest.mark.parametrize("dataset_of", [
+    lambda scaled: hr.Dataset.from_generator(scaled.elements, output_signature=SCALAR),
+    lambda scaled: hr.Dataset.range(2).map(hr.py_function(scaled.of, SCALAR)),
+])
+def test_APassWhoseFunctionCanNoLongerBeSentFails(dataset_of):
+    scaled = Scaled()
+    ds = dataset_of(scaled)
+    assert ints(ds) == [1, 2]
+    scaled.factor, scaled.lock = 5, threading.Lock()
+    with pytest.raises(hr.errors.InvalidArgumentError, match=r"Scaled\.\w+ cannot be sent .*lock.*__getstate__"):
+        ints(ds)
+    del scaled.lock
+    assert ints(ds) == [5, 10]
+
+
+def test_ADictThatAnotherThreadChangesIsSentAfterThat(monkeypatch):
+    from headrace._processes import canonical as _canonical
+
+    factor = 1
+    ds = hr.Dataset.from_generator(lambda: [factor], output_signature=SCALAR)
+    factor, dumps, left = 7, _canonical.dumps, [2]
+
+    def fails_twice(made):
+        if left[0]:
+            left[0] -= 1
+            raise RuntimeError("dictionary changed size during iteration")
+        return dumps(made)
+
+    monkeypatch.setattr(_canonical, "dumps", fails_twice)
+    assert ints(ds) == [7] and left == [0]
 
 
 def test_AlsoAttributesOfClassesAndGlobals():

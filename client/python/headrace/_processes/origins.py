@@ -9,8 +9,12 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import InvalidArgumentError
+
 #: Functions with a larger shipped form, in bytes, are not shipped again when values that they use change.
 _MOST_BYTES = 1 << 20
+#: How often a function is shipped again whose values are changed by another thread meanwhile.
+_TRIES = 10
 
 _lock = threading.RLock()
 _numbers = itertools.count(1)
@@ -74,14 +78,25 @@ class Origin:
         """The shipped form of the function with the values of the variables and objects that it uses. If
         ``at_each_pass``, these are the present values; otherwise they are the values at the first call with this
         ``reading``, the number of the iteration.
+
+        Raises ``InvalidArgumentError`` if the function uses a value by now that cannot be sent.
         """
         if len(self.shipped) > _MOST_BYTES:
             return self.shipped
         last, now = self._now
         if self._at_each_pass or reading != last:
-            try:
-                now = self._ship(self._f)
-            except Exception:
-                now = self.shipped  # the function uses an object that cannot be sent, or that changes at this moment
+            now = self._shipped_again()
             self._now = reading, now
         return now
+
+    def _shipped_again(self) -> bytes:
+        for _ in range(_TRIES):
+            try:
+                return self._ship(self._f)
+            except TypeError as e:
+                why = e
+                if not isinstance(e.__cause__, RuntimeError):  # raised for a dict that another thread changes meanwhile
+                    break
+        raise InvalidArgumentError(f"{why}. It could be sent when the dataset was made; what it uses has changed since. "
+                                   "If an object has got such an attribute, keep it elsewhere, or leave it out in "
+                                   "__getstate__") from why
