@@ -10,7 +10,7 @@ import pytest
 import headrace as hr
 
 D = hr.Dataset
-i8, i16, i32, i64, u8, u32 = np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32
+i8, i16, i32, i64, u8, u32, u64 = np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32, np.uint64
 f16, f32, f64 = np.float16, np.float32, np.float64
 
 # Two cases differ from TensorFlow: numpy's integers, and numpy's float64 in functions, keep their dtypes here, because
@@ -147,3 +147,58 @@ def test_ZerosAndOnesAreOfAnyDtype():
 def test_ARangeIsAListOfInts():
     # The dtype is that of TensorFlow 2.21.
     assert D.from_tensor_slices(range(3)).element_spec.dtype == hr.int32 == hr.constant(range(3)).dtype
+
+
+BIG = 2**63 + 1  # float64 does not hold it
+
+#: Lists of integers of which numpy makes floats, or, for integers that no dtype holds, objects.
+MIXED = [
+    ([1, BIG], u64), ([BIG, 1, 0], u64), ([[1], [BIG]], u64), ([[[BIG]], [[5]]], u64),
+    ([i64(1), BIG], u64), ([u64(BIG), 1], u64), ([u64(1), i64(2)], u64), ([np.array([1]), np.array([BIG])], u64),
+    ([u64(1), i64(-2)], i64),
+]
+
+
+@pytest.mark.parametrize("value, dtype", MIXED, ids=[repr(x[0]) for x in MIXED])
+def test_IntegersOnBothSidesOfTwoToThe63StayIntegers(value, dtype):
+    expected = np.asarray(value, np.object_).tolist()
+    for ds in (D.from_tensors(value), D.from_tensors(hr.constant(value)), D.range(1).map(lambda x: hr.constant(value))):
+        got = next(iter(ds))
+        assert got.dtype == dtype and got.tolist() == expected
+    if dtype == u64:
+        assert hr.constant(value, hr.uint64).numpy().tolist() == expected
+    assert hr.constant(value, hr.float32).dtype == hr.float32
+
+
+def test_IntegersThatTheDeclaredDtypeDoesNotHoldAreErrors():
+    for value in ([1, BIG], [u64(BIG), 1]):
+        with pytest.raises(ValueError, match="out of the range of int64"):
+            hr.constant(value, hr.int64)
+
+
+@pytest.mark.parametrize("value", [
+    [-1, BIG], [i64(-1), u64(BIG)], [2**64], 2**64, [1, 2**64], -2**63 - 1, [[-2**63 - 1], [0]],
+])
+def test_IntegersThatNoDtypeHoldsAreErrors(value):
+    for make in (hr.constant, hr.convert_to_tensor, D.from_tensors, lambda x: D.range(1).map(lambda _: hr.constant(x)),
+                 lambda x: hr.constant(x, hr.int64)):
+        with pytest.raises(ValueError, match="an integer is out of the range of u?int64"):
+            make(value)
+
+
+def test_IntegersBesideATensorOfUint64AreExact():
+    ds = D.from_tensors(np.array([0, 2], u64))
+    assert next(iter(ds.map(lambda x: x + [u64(BIG), 1]))).tolist() == [BIG, 3]
+    assert next(iter(ds.map(lambda x: x + [BIG, 1]))).tolist() == [BIG, 3]
+
+
+def test_FunctionsThatAreDeclaredToGiveUint64GiveExactIntegers():
+    vector = hr.TensorSpec([2], hr.uint64)
+    assert next(iter(D.range(1).map(hr.py_function(lambda x: [1, BIG], vector)))).tolist() == [1, BIG]
+    assert next(iter(D.from_generator(lambda: [[1, BIG]], output_signature=vector))).tolist() == [1, BIG]
+    ragged = hr.RaggedTensorSpec([2, None], hr.uint64)
+    (rows,) = D.from_generator(lambda: [[[1], [BIG, 2]]], output_signature=ragged)
+    assert rows.to_list() == [[1], [BIG, 2]] == hr.ragged.constant([[1], [BIG, 2]]).to_list()
+    for given in ([1, BIG], [-1, BIG], [2**64, 1]):
+        with pytest.raises(hr.errors.InvalidArgumentError, match="out of the range|does not hold"):
+            next(iter(D.range(1).map(hr.py_function(lambda x: given, hr.TensorSpec([2], hr.int64)))))

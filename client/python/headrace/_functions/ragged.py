@@ -11,6 +11,7 @@ from .. import _core, dtypes
 from .._specs import DatasetSpec, TensorSpec
 from .._tensor_shape import TensorShape
 from .._tensors import values as _values
+from .._tensors.list_dtypes import with_exact_integers
 from ..errors import UnimplementedError
 
 
@@ -428,4 +429,5 @@ def of_lists(value: Any, ragged_rank: int, dtype: Any = None) -> RaggedTensor:
     else:
         # No dtype is given for numbers, so that floats keep their precision until they are converted.
         flat = np.asarray(value, np.object_ if isinstance(value[0], (str, bytes)) else None) if value else np.zeros(0)
+        flat = with_exact_integers(flat, value)
     return RaggedTensor((flat, *lengths))

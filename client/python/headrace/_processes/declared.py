@@ -9,6 +9,7 @@ import numpy as np
 
 from .._functions.ragged import of_lists
 from .._specs import flatten, map_structure
+from .._tensors.list_dtypes import with_exact_integers
 from ..dtypes import as_dtype
 
 
@@ -16,6 +17,8 @@ def _as_declared(value: Any, kind: str, dims: list[int | None] | None, where: st
     dtype = as_dtype(kind)
     # Strings are kept as objects: numpy's own strings would lose NULs at their ends.
     array = np.asarray(value, np.object_ if isinstance(value, (str, bytes, list, tuple)) and kind == "string" else None)
+    if dtype.is_integer:
+        array = with_exact_integers(array, value)
     if kind == "string":
         array = array.astype(object)
         if not all(isinstance(x, (str, bytes)) for x in array.flat):

@@ -28,6 +28,40 @@ def holds_integers_of_numpy(value: Any) -> bool:
         map(holds_integers_of_numpy, value))
 
 
+def with_exact_integers(array: Any, value: Any) -> Any:
+    """``array``, which numpy made of ``value``. If ``value`` is an int, or a list of ints and integers of numpy, and
+    numpy made floats or objects of them (as of 1 and 2**63), the result is an array of these integers: of uint64, or of
+    int64 if there are negative ones.
+
+    Raises ``ArgumentError`` if neither dtype holds all of them.
+    """
+    if array.dtype.kind not in "fO" or not _is_of_integers(value):
+        return array
+    whole = np.asarray(value, np.object_)
+    integers = [int(x) for x in whole.flat]
+    if not integers:
+        return array
+    least, most = min(integers), max(integers)
+    for dtype in (np.uint64, np.int64):
+        if least >= np.iinfo(dtype).min and most <= np.iinfo(dtype).max:
+            return np.array(integers, dtype).reshape(whole.shape)
+    if least < np.iinfo(np.int64).min:
+        raise ArgumentError(f"an integer is out of the range of int64: {least}")
+    widest = "int64, which negative ones need" if least < 0 else "uint64"
+    raise ArgumentError(f"an integer is out of the range of {widest}: {most}")
+
+
+def _is_of_integers(value: Any) -> bool:
+    """True for an integer, and for lists and arrays of integers. Python's bools are integers."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.dtype.kind in "iu"
+    if not isinstance(value, (list, tuple)):
+        return isinstance(value, int)
+    kinds = set(map(type, value))
+    return all(issubclass(kind, (int, list, tuple, np.integer, np.ndarray)) for kind in kinds) and (
+        not any(issubclass(kind, (list, tuple, np.ndarray)) for kind in kinds) or all(map(_is_of_integers, value)))
+
+
 def of_list(array: Any, first: Any, in_function: bool) -> Any:
     """``array``, which numpy made of a list (or of a number of Python), in the dtype that a tensor of this list has.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _core, dtypes
 from ..errors import ArgumentError
-from .list_dtypes import adapted, array_as_declared, as_declared, holds_integers_of_numpy, of_list
+from .list_dtypes import adapted, array_as_declared, as_declared, holds_integers_of_numpy, of_list, with_exact_integers
 from .text import is_in_function, refuse_text, refuse_texts
 
 
@@ -44,6 +44,8 @@ def as_array(value: Any, dtype: Any = None) -> Any:
         raise ValueError(f"the nested lists are no tensor, because their lengths differ: {value!r}") from None
     if array.dtype == np.object_ and any(isinstance(x, (list, tuple)) for x in array.flat):
         raise ValueError(f"the nested lists are no tensor, because their lengths differ: {value!r}")
+    if wanted is None or wanted.is_integer:
+        array = with_exact_integers(array, value)
     if array.dtype == np.object_ and not all(isinstance(x, (str, bytes)) for x in array.flat):
         raise ArgumentError(f"a tensor cannot hold {type(_first_leaf(value)).__name__}: {value!r}")
     if array.dtype.kind in "US" and isinstance(value, (list, tuple)) and isinstance(_first_leaf(value), (int, float)):
@@ -154,7 +156,7 @@ def operand_beside(operand: Any, dtype: dtypes.DType) -> _core.Tensor:
     """
     if not holds_tensors(operand) and _holds_numpy_s(operand):
         array = as_array(operand)
-        if array.dtype.kind in "biufc":
+        if array.dtype.kind in "bfc":
             array = np.asarray(operand)  # as_array may narrow numpy's numbers if the list also has Python's
         return _core.constant(adapted(array, dtype, operand))
     return beside(operand, dtype)
