@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,8 @@ class TensorSpec:
         True
         """
         other = spec_or_value
+        if isinstance(other, Mapping):
+            return False
         if not isinstance(other, TensorSpec):
             array = np.asarray(other)
             other = TensorSpec(array.shape, array.dtype)
@@ -199,9 +201,9 @@ def spec_of_leaf(dtype: str, dims: tuple[int | None, ...] | None, nesting: int =
 
 def map_structure(f: Callable[[Any], Any], value: Any) -> Any:
     """Nested tuples and dicts of the same classes, with the result of ``f`` in place of each leaf, and of each part of
-    a ragged tensor.
+    a ragged tensor. Mappings that are not dicts become dicts.
     """
-    if isinstance(value, (tuple, dict)):
+    if isinstance(value, (tuple, Mapping)):
         return with_parts(lambda part: map_structure(f, part), value)
     if hasattr(value, "_ragged_parts"):
         return value._mapped(f)
@@ -216,7 +218,7 @@ def same_structure(one: Any, other: Any) -> bool:
 def _structure(value: Any) -> Any:
     if hasattr(value, "_ragged_parts"):
         return len(value._ragged_parts)
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {name: _structure(part) for name, part in value.items()}
     return tuple(map(_structure, value)) if isinstance(value, tuple) else 0
 
@@ -225,13 +227,13 @@ def arranged_as(one: Any, other: Any) -> Any:
     """``other``, whose structure is the same, with dicts of the classes in ``one``, and with their keys in the order of
     ``one``.
     """
-    if isinstance(one, dict):
+    if isinstance(one, Mapping):
         return rebuilt(one, [arranged_as(part, other[name]) for name, part in one.items()])
     return rebuilt(other, list(map(arranged_as, one, other))) if isinstance(one, tuple) else other
 
 
 def parts_along(nest: Any, given: Any, name: str, whose: str,
-                is_leaf: Callable[[Any], bool] = lambda value: not isinstance(value, (tuple, dict))
+                is_leaf: Callable[[Any], bool] = lambda value: not isinstance(value, (tuple, Mapping))
                 ) -> Iterator[tuple[Any, Any]]:
     """Each leaf of ``nest`` with the part of ``given`` at the same place: in dicts the part with the same key, in
     tuples the part with the same number. A ragged tensor, or its spec, is one leaf, and in ``given`` a list may stand
@@ -241,8 +243,8 @@ def parts_along(nest: Any, given: Any, name: str, whose: str,
     of a leaf. ``name`` and ``whose`` are the words of the error for ``given`` and for the things (plural) that have
     the structure of ``nest``.
     """
-    if isinstance(nest, dict):
-        if not isinstance(given, dict) or given.keys() != nest.keys():
+    if isinstance(nest, Mapping):
+        if not isinstance(given, Mapping) or given.keys() != nest.keys():
             raise ValueError(_difference(nest, given, name, whose))
         for key, part in nest.items():
             yield from parts_along(part, given[key], f"{name}[{key!r}]", whose, is_leaf)
@@ -259,11 +261,11 @@ def parts_along(nest: Any, given: Any, name: str, whose: str,
 
 def _difference(nest: Any, given: Any, name: str, whose: str) -> str:
     def looks(value: Any) -> str:
-        if isinstance(value, dict):
+        if isinstance(value, Mapping):
             return f"a dict with the keys {list(value)!r}"
         return f"a tuple of {len(value)} parts" if isinstance(value, tuple) else f"{value!r:.60}"
 
-    both_dicts = isinstance(nest, dict) and isinstance(given, dict)
+    both_dicts = isinstance(nest, Mapping) and isinstance(given, Mapping)
     both_tuples = isinstance(nest, tuple) and isinstance(given, (tuple, list))
     if (both_dicts or both_tuples) and len(given) != len(nest):
         keys = f": the keys {list(given)!r}, and not {list(nest)!r}" if both_dicts else ""

@@ -6,7 +6,7 @@ values that they set are combined: for each element the condition chooses one.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -214,7 +214,7 @@ def _one(condition: _core.Tensor, yes: Any, no: Any, what: str) -> Any:
 
     if yes is no:
         return yes
-    if isinstance(yes, dict) and isinstance(no, dict) and yes.keys() == no.keys():
+    if isinstance(yes, Mapping) and isinstance(no, Mapping) and yes.keys() == no.keys():
         return rebuilt(yes, [_one(condition, yes[key], no[key], f"{what}[{key!r}]") for key in yes])
     for kind in (tuple, list):
         if isinstance(yes, kind) and isinstance(no, kind) and len(yes) == len(no):
@@ -222,7 +222,7 @@ def _one(condition: _core.Tensor, yes: Any, no: Any, what: str) -> Any:
             return type(yes)(*parts) if hasattr(yes, "_fields") else kind(parts)
     if isinstance(yes, Dataset) and isinstance(no, Dataset):
         return one_dataset(condition, yes, no)
-    if isinstance(yes, (dict, tuple, list)) or isinstance(no, (dict, tuple, list)):
+    if isinstance(yes, (Mapping, tuple, list)) or isinstance(no, (Mapping, tuple, list)):
         refuse(f"{what} has different structures: {yes!r} and {no!r}", "Give both the same")
     a, b = _beside_each_other(yes, no)
     if a.dtype != b.dtype:

@@ -5,7 +5,7 @@ function is traced; a loop whose condition or bounds are tensors becomes a loop 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -211,7 +211,7 @@ def _traced(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ..
 def _is_variable(value: Any) -> bool:
     if isinstance(value, tuple):
         return all(_is_variable(part) for part in value)
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return all(_is_variable(part) for part in value.values())
     return _is_tensor(value) or isinstance(value, (bool, int, float, str, bytes, np.ndarray, np.generic))
 
@@ -260,11 +260,11 @@ def _zeros(x: Any) -> Any:
 def _after(before: Any, after: Any, name: str) -> Any:
     """The value of a variable after a step, if it is compatible with the value before."""
     called = "what a `return` gives" if name.startswith(f"{OPS}_value_") else f"`{name}`"
-    if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
+    if isinstance(before, Mapping) and isinstance(after, Mapping) and before.keys() == after.keys():
         return rebuilt(before, [_after(before[key], after[key], f"{name}[{key!r}]") for key in before])
     if isinstance(before, tuple) and isinstance(after, tuple) and len(before) == len(after):
         return rebuilt(before, [_after(a, b, f"{name}[{i}]") for i, (a, b) in enumerate(zip(before, after))])
-    if isinstance(before, (dict, tuple)) or isinstance(after, (dict, tuple)) or not _is_variable(after):
+    if isinstance(before, (Mapping, tuple)) or isinstance(after, (Mapping, tuple)) or not _is_variable(after):
         refuse(f"{called} changes in a loop over a tensor from {before!r} to {_kind(after)}",
                "Give it one structure of tensors in all steps")
     value = after if _is_tensor(after) else _values.beside(after, before.dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -211,7 +211,7 @@ def _is_shape(value: Any) -> bool:
 
 
 def _is_value(value: Any) -> bool:
-    return not isinstance(value, (tuple, dict))
+    return not isinstance(value, (tuple, Mapping))
 
 
 def _of_components(spec: Any, given: Any, is_one: Callable[[Any], bool], argument: str) -> list[tuple[Any, Any]]:
@@ -219,7 +219,7 @@ def _of_components(spec: Any, given: Any, is_one: Callable[[Any], bool], argumen
     if is_one(given):
         return [(one, given) for one in flatten(spec)]
     out = list(parts_along(spec, given, argument, "the elements",
-                           lambda value: is_one(value) or not isinstance(value, (tuple, list, dict))))
+                           lambda value: is_one(value) or not isinstance(value, (tuple, list, Mapping))))
     for one, value in out:
         if not is_one(value):
             raise TypeError(f"{argument} holds {value!r} for {one}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .. import _core, dtypes
@@ -146,6 +146,9 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
     >>> list(hr.Dataset.from_tensor_slices([1, 9, 20]).map(halve))
     [np.int32(1), np.int32(1), np.int32(1)]
     """
+    if isinstance(loop_vars, Mapping):
+        raise TypeError(f"while_loop: loop_vars must be a tuple or list of variables, not {type(loop_vars).__name__}; a "
+                        "dict may be one of the variables")
     steps = None if maximum_iterations is None else _values.integer(maximum_iterations, "maximum_iterations")
     if steps is not None and steps < 0:
         raise ValueError(f"while_loop: maximum_iterations must be 0 or more, not {steps}")

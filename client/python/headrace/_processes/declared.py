@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,13 @@ import numpy as np
 from .._functions.ragged import of_lists
 from .._specs import flatten, map_structure
 from .._tensors.list_dtypes import with_exact_integers
+from .._tensors.mappings import refuse_mappings
 from ..dtypes import as_dtype
 
 
 def _as_declared(value: Any, kind: str, dims: list[int | None] | None, where: str) -> Any:
     dtype = as_dtype(kind)
+    refuse_mappings(value)
     # Strings are kept as objects: numpy's own strings would lose NULs at their ends.
     array = np.asarray(value, np.object_ if isinstance(value, (str, bytes, list, tuple)) and kind == "string" else None)
     if dtype.is_integer:
@@ -49,7 +51,7 @@ def _with_parts(value: Any, declared: Any) -> Any:
         return tuple(getattr(value, "_ragged_parts", (value,)))
     if isinstance(declared, tuple) and isinstance(value, tuple) and len(value) == len(declared):
         return tuple(map(_with_parts, value, declared))
-    if isinstance(declared, dict) and isinstance(value, dict) and value.keys() == declared.keys():
+    if isinstance(declared, dict) and isinstance(value, Mapping) and value.keys() == declared.keys():
         return {name: _with_parts(value[name], part) for name, part in declared.items()}
     return value
 

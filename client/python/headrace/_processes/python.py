@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -197,7 +197,7 @@ def _called(f: Callable[..., Any], inp: Any, Tout: Any, deterministic: bool, fun
     given = tuple(_values.constant(x) for x in inp)
     parts = isinstance(Tout, (list, tuple)) and not hasattr(Tout, "_fields")
     if around is None:
-        of_structure = isinstance(Tout, (tuple, dict)) or hasattr(Tout, "_ragged_parts")
+        of_structure = isinstance(Tout, (tuple, Mapping)) or hasattr(Tout, "_ragged_parts")
         around = _Parts if parts else None if of_structure else _OnePart
     called = PyFunction(f, tuple(Tout) if parts else Tout, deterministic, around, function)
     out = Dataset.from_tensors(given).map(called).get_single_element()
@@ -363,8 +363,8 @@ def _argument(i: int, value: Any) -> Any:
 def _with_shapes(types: Any, shapes: Any) -> Any:
     if isinstance(types, tuple) and isinstance(shapes, tuple) and len(types) == len(shapes):
         return rebuilt(types, [_with_shapes(t, s) for t, s in zip(types, shapes)])
-    if isinstance(types, dict) and isinstance(shapes, dict) and types.keys() == shapes.keys():
+    if isinstance(types, Mapping) and isinstance(shapes, Mapping) and types.keys() == shapes.keys():
         return rebuilt(types, [_with_shapes(t, shapes[key]) for key, t in types.items()])
-    if isinstance(types, (tuple, dict)):
+    if isinstance(types, (tuple, Mapping)):
         raise TypeError("from_generator: output_shapes must be arranged as output_types")
     return TensorSpec(shapes, types)

@@ -23,16 +23,18 @@ def is_named(value: Any) -> bool:
 
 
 def rebuilt(value: Any, parts: Iterable[Any]) -> Any:
-    """A tuple or dict as ``value``, with these parts in place of its own."""
+    """A tuple or dict as ``value``, with these parts in place of its own; a plain dict for any other mapping."""
     if isinstance(value, dict):
         made = zip(value, parts)
         return defaultdict(value.default_factory, made) if isinstance(value, defaultdict) else type(value)(made)
+    if not isinstance(value, tuple):
+        return dict(zip(value, parts))
     return type(value)(*parts) if is_named(value) else tuple(parts)
 
 
 def with_parts(f: Callable[[Any], Any], value: Any) -> Any:
-    """A tuple or dict as ``value``, with ``f`` of each of its parts."""
-    return rebuilt(value, [f(part) for part in (value.values() if isinstance(value, dict) else value)])
+    """A tuple or dict as ``value``, with ``f`` of each of its parts; a plain dict for any other mapping."""
+    return rebuilt(value, [f(part) for part in (value if isinstance(value, tuple) else value.values())])
 
 
 def label_of(value: Any) -> str:

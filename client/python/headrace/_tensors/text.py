@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -82,7 +82,7 @@ def refuse_in_result(value: Any) -> None:
     if isinstance(value, (list, tuple)):
         for part in value:
             refuse_in_result(part)
-    elif isinstance(value, dict):
+    elif isinstance(value, Mapping):
         for key, part in value.items():
             refuse_text(key)
             refuse_in_result(part)

@@ -9,6 +9,7 @@ import numpy as np
 from .. import _core, dtypes
 from ..errors import ArgumentError
 from .list_dtypes import adapted, array_as_declared, as_declared, holds_integers_of_numpy, of_list, with_exact_integers
+from .mappings import refuse_mappings
 from .text import is_in_function, refuse_text, refuse_texts
 
 
@@ -36,6 +37,7 @@ def as_array(value: Any, dtype: Any = None) -> Any:
         raise ArgumentError("a RaggedTensor stands where a tensor is needed: to_tensor fills its rows up; with_flat_values takes "
                             "what is computed of its flat_values")
     refuse_texts(value)
+    refuse_mappings(value)
     value = _extents_as_array(value)
     try:
         # Strings are kept as objects: numpy's own strings would lose trailing NULs.

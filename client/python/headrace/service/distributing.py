@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -169,8 +169,8 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
 
 def _fits(given: Any, real: Any) -> bool:
     """True if elements that were declared as ``given`` may have the spec ``real``, including names and nesting."""
-    if isinstance(given, (tuple, dict)) or isinstance(real, (tuple, dict)):
-        if isinstance(given, dict) and isinstance(real, dict):
+    if isinstance(given, (tuple, Mapping)) or isinstance(real, (tuple, Mapping)):
+        if isinstance(given, Mapping) and isinstance(real, Mapping):
             return given.keys() == real.keys() and all(_fits(given[key], real[key]) for key in given)
         return (isinstance(given, tuple) and isinstance(real, tuple) and len(given) == len(real)
                 and all(map(_fits, given, real)))
