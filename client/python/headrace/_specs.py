@@ -199,6 +199,13 @@ def spec_of_leaf(dtype: str, dims: tuple[int | None, ...] | None, nesting: int =
     return out
 
 
+def element_of(spec: Any, arguments: tuple[Any, ...]) -> Any:
+    """The element with which a user's function is called, made of the function's arguments. ``spec``: the spec of the
+    elements. A function of tuples is called with their parts, also if there is one part.
+    """
+    return arguments if type(spec) is tuple else arguments[0]
+
+
 def map_structure(f: Callable[[Any], Any], value: Any) -> Any:
     """Nested tuples and dicts of the same classes, with the result of ``f`` in place of each leaf, and of each part of
     a ragged tensor. Mappings that are not dicts become dicts.

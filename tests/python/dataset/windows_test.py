@@ -70,6 +70,16 @@ def test_AWindowOfRaggedTensorsIsADatasetOfThem():
         list(ds.window(2))
 
 
+def test_TuplesOfOneWindowAreTuples():
+    ds = Dataset.range(3).map(lambda x: (x,)).window(2)
+    assert deep(ds) == [([0, 1],), ([2],)] and deep(Dataset.zip((Dataset.range(3).window(2),))) == [([0, 1],), ([2],)]
+
+    def first_is_0(window):
+        return window.take(1).get_single_element() == 0
+
+    assert deep(ds.filter(first_is_0)) == deep(ds.take_while(first_is_0)) == [([0, 1],)]
+
+
 def test_IteratorsOfWindowsAreIterators():
     for ds in (Dataset.range(5).window(3), Dataset.range(5).window(2).window(2)):
         it = iter(ds)

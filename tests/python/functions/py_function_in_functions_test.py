@@ -91,6 +91,22 @@ def test_filter_and_take_while_ask_them() -> None:
     assert list(pairs.filter(lambda a, b: hr.py_function(lambda m, n: m + n > 3, [a, b], hr.bool))) == [(2, 4), (3, 6)]
 
 
+class One(NamedTuple):
+    x: Any
+
+
+@pytest.mark.parametrize("one", [lambda x: (x,), One, lambda x: {"x": x}, lambda x: x])
+def test_filter_and_take_while_keep_tuples_of_one_part(one: Any) -> None:
+    def small(element: Any) -> Any:
+        x = element.x if isinstance(element, One) else element["x"] if isinstance(element, dict) else element
+        return hr.py_function(lambda v: bool(v < 2), [x], hr.bool)
+
+    ds = hr.Dataset.range(3).map(one)
+    for kept in (ds.filter(small), ds.take_while(small)):
+        assert kept.element_spec == ds.element_spec and list(kept) == list(ds)[:2]
+        assert [type(x) for x in kept] == [type(x) for x in ds][:2]
+
+
 def test_flat_map_and_interleave_make_datasets_of_what_they_give() -> None:
     ds = hr.Dataset.range(3).flat_map(lambda x: hr.Dataset.range(hr.py_function(square, [x], hr.TensorSpec([], hr.int64))))
     assert list(ds) == [0, 0, 1, 2, 3]

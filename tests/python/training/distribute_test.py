@@ -39,6 +39,11 @@ def test_EachBatchIsDividedAmongTheReplicasAsDocumented(replicas, ds, wanted):
     assert steps(strategy, strategy.experimental_distribute_dataset(ds)) == wanted
 
 
+def test_ATupleOfOneBatchIsDividedIntoTuples():
+    (x,) = Local(2).experimental_distribute_dataset(hr.Dataset.from_tensors(([1, 2, 3],)))
+    assert type(x) is tuple and [part.tolist() for part in x[0].values] == [[1, 2], [3]]
+
+
 def test_NestsOfAnyDtypeAreDividedTogether():
     ds = hr.Dataset.range(3).map(lambda x: (hr.strings.as_string(x), {"y": hr.stack([x, x]) / 0})).batch(3)
     (x,) = Local(2).experimental_distribute_dataset(ds)

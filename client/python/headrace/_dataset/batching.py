@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core, dtypes
-from .._specs import flatten, parts_along, spec_of_leaf
+from .._specs import element_of, flatten, parts_along, spec_of_leaf
 from .._tensor_shape import TensorShape
 from .._tensors import values as _values
 from .._tensors.values import count_of, integer, integers
@@ -55,7 +55,7 @@ class Batching(Described):
         this = self._with(self._graph)
         if holds_ragged(this.element_spec):
             def rows(*element: Any) -> Dataset:
-                return this.from_tensor_slices(element if type(this.element_spec) is tuple else element[0])
+                return this.from_tensor_slices(element_of(this.element_spec, element))
             return this.flat_map(rows)
         return self._with(_core.unbatch(self._graph))
 

@@ -9,7 +9,7 @@ from .. import _core
 from .._control_flow.rewriting import REWRITTEN, rewritten
 from .._functions.renaming import named
 from .._processes.python import PyFunction
-from .._specs import DatasetSpec, flatten, spec_of_leaf
+from .._specs import DatasetSpec, element_of, flatten, spec_of_leaf
 from .._tensors import values as _values
 from .._tensors.labels import with_parts
 from .._tensors.values import integer
@@ -79,29 +79,29 @@ def _alone(element: Any) -> Any:
     return element.window(_ALL) if isinstance(element, Dataset) else Dataset.from_tensors(element)
 
 
-def _asked(predicate: Any, then: Callable[[Any, Any], Any]) -> Any:
-    """A function for flat_map that gives ``then(element, result of the predicate)``."""
+def _asked(spec: Any, predicate: Any, then: Callable[[Any, Any], Any]) -> Any:
+    """A function for flat_map that gives ``then(element, result of the predicate)``. ``spec``: the elements' spec."""
     def chosen(*element: Any) -> Any:
         said = _core.ensure_shape(_values.constant(predicate(*element)), [])
-        return then(element if len(element) != 1 else element[0], said)
+        return then(element_of(spec, element), said)
 
     def rewritten_chosen() -> Any:
         other = rewritten(predicate)
-        return None if other is None else _asked(other, then)
+        return None if other is None else _asked(spec, other, then)
     setattr(chosen, REWRITTEN, rewritten_chosen)
     return chosen
 
 
-def _beside_element(predicate: Any) -> Any:
-    """A function for map that gives the element and the result of the predicate."""
+def _beside_element(spec: Any, predicate: Any) -> Any:
+    """A function for map that gives the element and the result of the predicate. ``spec``: the elements' spec."""
     def both(*element: Any) -> Any:
         # A Python function's result may be declared without a shape, so it is checked here that it is a scalar.
         said = _core.ensure_shape(_values.constant(predicate(*element)), [])
-        return (element if len(element) != 1 else element[0]), said
+        return element_of(spec, element), said
 
     def rewritten_both() -> Any:
         other = rewritten(predicate)
-        return None if other is None else _beside_element(other)
+        return None if other is None else _beside_element(spec, other)
     setattr(both, REWRITTEN, rewritten_both)
     return both
 
@@ -151,9 +151,11 @@ class Functions(Described):
         """
         f = _tracing.trace(self._graph, predicate, "filter", "predicate", dataset=False)
         if f.gives_dataset:
+            spec = self._graph.spec(spec_of_leaf)
             if _holds_datasets(self._graph):
-                return self.flat_map(_asked(predicate, lambda element, yes: _alone(element).take(_core.cast(yes, "int64"))))
-            return self.map(_beside_element(predicate)).filter(lambda _, yes: yes).map(lambda element, _: element)
+                return self.flat_map(_asked(
+                    spec, predicate, lambda element, yes: _alone(element).take(_core.cast(yes, "int64"))))
+            return self.map(_beside_element(spec, predicate)).filter(lambda _, yes: yes).map(lambda element, _: element)
         return self._with(_core.filter(self._graph, f))
 
     def map_with_legacy_function(self, map_func: Callable[..., Any], num_parallel_calls: Int | None = None,
@@ -235,8 +237,9 @@ class Functions(Described):
         """
         f = _tracing.trace(self._graph, predicate, "take_while", "predicate", dataset=False)
         if f.gives_dataset:
+            spec = self._graph.spec(spec_of_leaf)
             if _holds_datasets(self._graph):
-                said = self.flat_map(_asked(predicate, lambda element, yes: _alone((element, yes))))
+                said = self.flat_map(_asked(spec, predicate, lambda element, yes: _alone((element, yes))))
                 return said.take_while(lambda _, yes: yes).flat_map(lambda element, _: _alone(element))
-            return self.map(_beside_element(predicate)).take_while(lambda _, yes: yes).map(lambda element, _: element)
+            return self.map(_beside_element(spec, predicate)).take_while(lambda _, yes: yes).map(lambda element, _: element)
         return self._with(_core.take_while(self._graph, f))

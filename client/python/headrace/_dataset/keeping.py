@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _core
 from .._random import drawing as _drawing
-from .._specs import spec_of_leaf
+from .._specs import element_of, spec_of_leaf
 from .._tensors import values as _values
 from .._tensors.labels import rebuilt
 from .._tensors.values import integer, seconds
@@ -211,7 +211,7 @@ def _arranged(graph: _core.Graph, spec: Any) -> _core.Graph:
 
     if _ordered(graph.spec(spec_of_leaf)) == _ordered(spec):
         return graph
-    return _made(graph).map(lambda *element: one(spec, element if type(spec) is tuple else element[0]))._graph
+    return _made(graph).map(lambda *element: one(spec, element_of(spec, element)))._graph
 
 
 def _ordered(spec: Any) -> Any:

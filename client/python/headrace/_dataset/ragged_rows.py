@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _core
 from .._functions.ragged import RaggedTensor, RaggedTensorSpec
+from .._specs import element_of
 from .._tensors.labels import with_parts
 from ..errors import UnimplementedError
 
@@ -94,8 +95,8 @@ def batched(dataset: Dataset, batch_size: int | _core.Tensor, drop_remainder: bo
                                      f"known, and not {one}; use ragged_batch, or headrace.ensure_shape before")
 
     def apart(*element: Any) -> Any:
-        value = element if type(spec) is tuple else element[0]
-        return tuple(leaf._ragged_parts if isinstance(leaf, RaggedTensor) else leaf for leaf in leaves(value))
+        return tuple(leaf._ragged_parts if isinstance(leaf, RaggedTensor) else leaf
+                     for leaf in leaves(element_of(spec, element)))
 
     def together(*columns: Any) -> Any:
         return arranged(spec, (

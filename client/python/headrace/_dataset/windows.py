@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _core
 from .._functions.ragged import RaggedTensor, RaggedTensorSpec
-from .._specs import DatasetSpec, TensorSpec, flatten, spec_of_leaf
+from .._specs import DatasetSpec, TensorSpec, element_of, flatten, spec_of_leaf
 from .._tensors.labels import rebuilt, with_parts
 from ..errors import UnimplementedError
 
@@ -90,7 +90,8 @@ def stacked(dataset: Any) -> Any:
             return with_parts(one, value)
         return _together(value) if hasattr(value, "_graph") else value
 
-    return dataset.map(lambda *parts: one(parts if len(parts) > 1 else parts[0]))
+    spec = dataset.element_spec
+    return dataset.map(lambda *element: one(element_of(spec, element)))
 
 
 def _apart(spec: Any, value: Any) -> Any:

@@ -11,7 +11,7 @@ from .._functions.array_ops import cast
 from .._functions.ragged import RaggedTensor, cut_rows
 from .._functions.shaping import shape
 from .._options import AutoShardPolicy
-from .._specs import flatten
+from .._specs import element_of, flatten
 from .._tensors.labels import with_parts
 from ..math import minimum
 
@@ -37,7 +37,7 @@ def split_batches(dataset: Dataset, replicas: int) -> Dataset:
     check_batches(dataset, replicas)
 
     def pieces(*batch: Any) -> Dataset:
-        whole = batch if len(batch) > 1 else batch[0]
+        whole = element_of(dataset.element_spec, batch)
         rows = cast(_row_count(whole), dtypes.int64)
         most = (rows + (replicas - 1)) // replicas
         return Dataset.range(replicas).map(lambda i: _rows(whole, minimum(i * most, rows), minimum((i + 1) * most, rows)))
