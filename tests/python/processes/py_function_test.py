@@ -201,6 +201,40 @@ def test_TheCommandRuns():
 # -- generators ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("deterministic", [False, True])
+@pytest.mark.parametrize("also", [lambda ds: ds, lambda ds: ds.repeat(2)])
+@pytest.mark.parametrize("before", [0, 1, 3])
+def test_AGeneratorThatRaisedHasEndedAlsoAfterARestore(before, also, deterministic):
+    def raises():
+        yield from range(before)
+        raise ValueError("no more")
+
+    def rest(it):
+        out = []
+        while True:
+            try:
+                out.append(int(next(it)))
+            except StopIteration:
+                return out
+            except hr.errors.InvalidArgumentError:
+                out.append("error")
+
+    ds = also(hr.Dataset.from_generator(raises, output_signature=hr.TensorSpec([], hr.int64), deterministic=deterministic))
+    all_of_it = rest(iter(ds))
+    assert all_of_it.count("error") in (1, 2)
+    for taken in range(len(all_of_it) + 1):
+        it = iter(ds)
+        for expected in all_of_it[:taken]:
+            if expected == "error":
+                with pytest.raises(hr.errors.InvalidArgumentError, match="no more"):
+                    next(it)
+            else:
+                assert next(it) == expected
+        again = iter(ds)
+        again.restore(it.save())
+        assert rest(it) == rest(again) == all_of_it[taken:]
+
+
 def test_GeneratorsGiveTheirElementsInEachPass():
     def pairs(n):
         for i in range(n):

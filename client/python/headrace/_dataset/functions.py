@@ -241,5 +241,6 @@ class Functions(Described):
             if _holds_datasets(self._graph):
                 said = self.flat_map(_asked(spec, predicate, lambda element, yes: _alone((element, yes))))
                 return said.take_while(lambda _, yes: yes).flat_map(lambda element, _: _alone(element))
-            return self.map(_beside_element(spec, predicate)).take_while(lambda _, yes: yes).map(lambda element, _: element)
+            said = self.map(_beside_element(spec, predicate))
+            return said.take_while(lambda _, yes: yes).map(lambda element, _: element)
         return self._with(_core.take_while(self._graph, f))

@@ -122,6 +122,9 @@ def generator_runner(made: Any, about: _shipping.Shipped, watch: _Watch) -> Call
     """A function that returns the requested elements of a pass, each encoded for an answer; fewer if the generator
     ends. A number below that of the next element starts the generator of the pass again.
 
+    A generator that raised at an element has ended after that element. So there are no elements if it raises at the one
+    before the requested one: an iterator that was saved after the error, and restored, begins there.
+
     All passes call one generator function, so that they share its state.
     """
     generator, args = made
@@ -137,8 +140,9 @@ def generator_runner(made: Any, about: _shipping.Shipped, watch: _Watch) -> Call
         for number in steps.numbers:
             try:
                 if mine.at is None or number < mine.number:
+                    mine.number = 0
                     with watch:
-                        mine.at, mine.number = iter(generator(*args)), 0
+                        mine.at = iter(generator(*args))
                 while mine.number < number:
                     with watch:
                         next(mine.at)
@@ -149,8 +153,10 @@ def generator_runner(made: Any, about: _shipping.Shipped, watch: _Watch) -> Call
             except StopIteration:
                 return out
             except Exception as e:
-                # A generator that raised has ended.
-                mine.at, mine.number = iter(()), int(number) + 1
+                raised_at, mine.at, mine.number = mine.number, iter(()), int(number)
+                if raised_at == number - 1:
+                    return out
+                mine.number += 1
                 out.append(_raised(name, e))
                 continue
             try:
