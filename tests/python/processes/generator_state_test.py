@@ -9,6 +9,7 @@ import gc
 import os
 import random
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -299,14 +300,54 @@ def test_AProcessEndsWithTheFunctionThatItRuns():
     assert mine not in kept_processes()
 
 
-def test_NoMoreProcessesStayThanMay():
-    from headrace._processes import generators
+@pytest.fixture
+def few_are_kept(monkeypatch):
+    """A pool that keeps the processes of a few generators."""
+    from headrace._processes import pool
 
+    own = pool.Pool()
+    monkeypatch.setattr(generators, "_MOST", 4)
+    monkeypatch.setattr(pool, "_shared", own)
+    yield
+    own.stop()
+
+
+def test_NoMoreProcessesStayThanMay(few_are_kept):
     datasets = [made(counter()) for _ in range(generators._MOST + 2)]
-    for ds in datasets:
-        assert ints(ds) == [1]
+    with pytest.warns(RuntimeWarning, match="the processes of 4 generators are kept") as warned:
+        for ds in datasets:
+            assert ints(ds) == [1]
+    assert [w.category for w in warned].count(RuntimeWarning) == 1
     assert len(kept_processes()) == generators._MOST
     assert ints(datasets[-1]) == [2] and ints(datasets[0]) == [1]
+
+
+def test_ManyGeneratorsKeepTheirState():
+    assert generators._MOST >= 32
+    datasets = [made(counter()) for _ in range(9)]
+    for expected in (1, 2):
+        assert [ints(ds) for ds in datasets] == [[expected]] * 9
+
+
+def test_ProcessesThatNoPassCanUseAgainEndInSilence(few_are_kept):
+    calls = [0]
+    ds = made(lambda: calls)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        for calls[0] in range(generators._MOST + 2):  # each pass has another process, because the value has changed
+            assert ints(ds) == [calls[0]]
+    assert len(kept_processes()) == generators._MOST
+
+
+def test_AWarningThatIsAnErrorLeavesNoProcessInUse(few_are_kept):
+    datasets = [made(counter()) for _ in range(generators._MOST + 1)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        for ds in datasets[:-1]:
+            assert ints(ds) == [1]
+        with pytest.raises(hr.errors.OpError, match="generators are kept"):
+            ints(datasets[-1])
+    assert ints(datasets[-1]) == [1]
 
 
 def test_AProcessThatDiedIsReplacedInTheNextPass():

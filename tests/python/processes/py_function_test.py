@@ -219,7 +219,7 @@ def test_AGeneratorThatRaisedHasEndedAlsoAfterARestore(before, also, determinist
             except hr.errors.InvalidArgumentError:
                 out.append("error")
 
-    ds = also(hr.Dataset.from_generator(raises, output_signature=hr.TensorSpec([], hr.int64), deterministic=deterministic))
+    ds = also(hr.Dataset.from_generator(raises, output_signature=SCALAR, deterministic=deterministic))
     all_of_it = rest(iter(ds))
     assert all_of_it.count("error") in (1, 2)
     for taken in range(len(all_of_it) + 1):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import itertools
 import threading
+import warnings
 from typing import Any
 
 from . import origins
@@ -20,8 +21,8 @@ from .child import Answer, Child, Limits, Steps, end
 Key = tuple[int, bytes]
 
 #: The most processes that are kept, unless more processes have a pass. Of the processes without a pass, the least
-#: recently used one is ended first, and its state is lost.
-_MOST = 8
+#: recently used one is ended first, and its state is lost. Each takes about 25 MB.
+_MOST = 32
 #: Seconds for which a pass that begins waits while the process makes an element of another pass. Then a new process
 #: is started for this pass and for later ones.
 _PATIENCE = 10.0
@@ -57,6 +58,7 @@ class Generators:
         # the processes that were requested to end because their function was destroyed.
         self._gone: collections.deque[int] = collections.deque()
         self._leaving: collections.deque[Child] = collections.deque()
+        self._warned = False
         origins.when_gone(self._forget)
 
     def process_for(self, number: int, key: Key | None) -> _Process:
@@ -91,13 +93,29 @@ class Generators:
                 there.passes.add(number)
             self._all[key] = there
             idle = [k for k, other in self._all.items() if not other.passes]
-            gone = [self._all.pop(k).child for k in idle[:max(0, len(self._all) - _MOST)]]
+            dropped = idle[:max(0, len(self._all) - _MOST)]
+            gone = [self._all.pop(k).child for k in dropped]
             self._end_gone()
             gone += [self._leaving.popleft() for _ in range(len(self._leaving))]
             if before is not None and before is not there and not before.passes:
                 gone.append(before.child)
         end(gone)
+        try:
+            self._warn_of(dropped)
+        except RuntimeWarning:  # the program has made errors of warnings, so the pass does not begin
+            there.passes.discard(number)
+            raise
         return there
+
+    def _warn_of(self, dropped: list[Key]) -> None:
+        """Warns once if a generator that a dataset still contains has lost its process."""
+        if self._warned or not any(origins.is_used(*key) for key in dropped):
+            return
+        self._warned = True
+        warnings.warn(f"from_generator: the processes of {_MOST} generators are kept from pass to pass, and this program "
+                      "reads more generators in turn. The others begin anew in each pass: what they keep themselves (a "
+                      "counter, a random generator) is lost. Use variables that the program changes, or fewer generators",
+                      RuntimeWarning, stacklevel=2)
 
     def _forget(self, function: int) -> None:
         """Called when a function was destroyed. Ends the processes of the function, each as soon as it has no pass.

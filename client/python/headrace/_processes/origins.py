@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import threading
 import types
@@ -19,6 +20,8 @@ _TRIES = 10
 _lock = threading.RLock()
 _numbers = itertools.count(1)
 _known: dict[int, tuple[Any, int]] = {}
+#: All that exist.
+_origins: weakref.WeakSet[Origin] = weakref.WeakSet()
 _watchers: list[weakref.WeakMethod[Callable[[int], None]]] = []
 
 
@@ -59,6 +62,15 @@ def _forget(at: int, ref: Any) -> None:
             call(found[1])
 
 
+def is_used(number: int, digest: bytes) -> bool:
+    """True if a graph contains the function with this number, and the SHA-256 of the function's shipped form was
+    ``digest`` in the last pass.
+    """
+    with _lock:
+        origins = list(_origins)
+    return any(origin.number == number and hashlib.sha256(origin._now[1]).digest() == digest for origin in origins)
+
+
 class Origin:
     """Holds the function object of the program from which ``shipped`` was made. The graph owns the ``Origin``.
 
@@ -73,6 +85,8 @@ class Origin:
         self.number = _number_of(f)
         self.shipped = ship(f)
         self._now: tuple[int, bytes] = 0, self.shipped
+        with _lock:
+            _origins.add(self)
 
     def current(self, reading: int) -> bytes:
         """The shipped form of the function with the values of the variables and objects that it uses. If
