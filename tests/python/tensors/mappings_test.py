@@ -56,7 +56,8 @@ def test_BranchesAndLoopsTakeThem(mapping):
 
     ds = Dataset.range(2)
     assert list(ds.map(chosen)) == [{"a": 5, "b": 7}, {"a": 1, "b": 2}]
-    assert list(ds.map(lambda x: hr.cond(x > 0, lambda: mapping({"a": x}), lambda: {"a": x + 5}))) == [{"a": 5}, {"a": 1}]
+    both = ds.map(lambda x: hr.cond(x > 0, lambda: mapping({"a": x}), lambda: {"a": x + 5}))
+    assert list(both) == [{"a": 5}, {"a": 1}]
     assert list(ds.map(counted)) == [{"a": 3, "b": 0}, {"a": 3, "b": 1}]
     with pytest.raises(TypeError, match=f"loop_vars must be a tuple or list of variables, not {mapping.__name__}"):
         ds.map(lambda x: hr.while_loop(lambda a: a < 3, lambda a: a + 1, mapping({"a": x})))

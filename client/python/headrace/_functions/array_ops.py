@@ -147,8 +147,8 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
     [np.int32(1), np.int32(1), np.int32(1)]
     """
     if isinstance(loop_vars, Mapping):
-        raise TypeError(f"while_loop: loop_vars must be a tuple or list of variables, not {type(loop_vars).__name__}; a "
-                        "dict may be one of the variables")
+        raise TypeError("while_loop: loop_vars must be a tuple or list of variables, not "
+                        f"{type(loop_vars).__name__}; a dict may be one of the variables")
     steps = None if maximum_iterations is None else _values.integer(maximum_iterations, "maximum_iterations")
     if steps is not None and steps < 0:
         raise ValueError(f"while_loop: maximum_iterations must be 0 or more, not {steps}")

@@ -112,10 +112,10 @@ class Generators:
         if self._warned or not any(origins.is_used(*key) for key in dropped):
             return
         self._warned = True
-        warnings.warn(f"from_generator: the processes of {_MOST} generators are kept from pass to pass, and this program "
-                      "reads more generators in turn. The others begin anew in each pass: what they keep themselves (a "
-                      "counter, a random generator) is lost. Use variables that the program changes, or fewer generators",
-                      RuntimeWarning, stacklevel=2)
+        warnings.warn(f"from_generator: the processes of {_MOST} generators are kept from pass to pass, and this "
+                      "program reads more generators in turn. The others begin anew in each pass: what they keep "
+                      "themselves (a counter, a random generator) is lost. Use variables that the program changes, or "
+                      "fewer generators", RuntimeWarning, stacklevel=2)
 
     def _forget(self, function: int) -> None:
         """Called when a function was destroyed. Ends the processes of the function, each as soon as it has no pass.

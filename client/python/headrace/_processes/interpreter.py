@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-#: The arguments are the entries of ``sys.path``, one a line, and the name of the module. Only ``sys`` is imported before
-#: ``sys.path`` is set, because ``sys`` is part of the interpreter and not read from a file.
+#: The arguments are the entries of ``sys.path``, one a line, and the name of the module. Only ``sys`` is imported
+#: before ``sys.path`` is set, because ``sys`` is part of the interpreter and not read from a file.
 _PROGRAM = ("import sys; sys.path[:] = sys.argv.pop(1).split('\\n'); import runpy; "
             "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)")
 

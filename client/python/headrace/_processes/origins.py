@@ -111,6 +111,6 @@ class Origin:
                 why = e
                 if not isinstance(e.__cause__, RuntimeError):  # raised for a dict that another thread changes meanwhile
                     break
-        raise InvalidArgumentError(f"{why}. It could be sent when the dataset was made; what it uses has changed since. "
-                                   "If an object has got such an attribute, keep it elsewhere, or leave it out in "
-                                   "__getstate__") from why
+        raise InvalidArgumentError(f"{why}. It could be sent when the dataset was made; what it uses has changed "
+                                   "since. If an object has got such an attribute, keep it elsewhere, or leave it out "
+                                   "in __getstate__") from why

@@ -22,5 +22,5 @@ def refuse_mappings(value: Any) -> None:
                     refuse_mappings(part)
                 return
     elif isinstance(value, Mapping) and not isinstance(value, dict):
-        raise ArgumentError(f"a tensor cannot hold {type(value).__name__}: {value!r:.80}; a mapping may stand in place of a "
-                            "tuple or dict of tensors, and not in a list")
+        raise ArgumentError(f"a tensor cannot hold {type(value).__name__}: {value!r:.80}; a mapping may stand in place "
+                            "of a tuple or dict of tensors, and not in a list")
