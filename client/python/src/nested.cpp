@@ -58,20 +58,7 @@ nb::object ragged_of(nb::tuple parts) {
   return nb::module_::import_("headrace._functions.ragged").attr("of_parts")(parts);
 }
 
-/// The items of a mapping that is no dict, such as a UserDict, as a dict; null for other values.
-nb::object items_of_mapping(nb::handle value) {
-  // Few types have `keys`, and the check against the abstract class is slow.
-  if (PyDict_Check(value.ptr()) || !nb::hasattr(value.type(), "keys"))
-    return {};
-  const auto mapping = nb::module_::import_("collections.abc").attr("Mapping");
-  if (!nb::isinstance(value, mapping))
-    return {};
-  return nb::module_::import_("builtins").attr("dict")(value);
-}
-
 structure layout_of(nb::handle value, std::vector<nb::object>& leaves) {
-  if (const auto items = items_of_mapping(value))
-    return layout_of(items, leaves);
   std::vector<structure> children;
   if (nb::hasattr(value, "_ragged_parts")) {
     auto parts = nb::borrow<nb::tuple>(value.attr("_ragged_parts"));

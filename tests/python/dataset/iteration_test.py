@@ -167,3 +167,12 @@ def test_DatasetsOfAFunctionThatShuffleHaveOrdersOfTheirOwn():
     ds = hr.Dataset.range(20).flat_map(
         lambda x: hr.Dataset.range(50).shuffle(50, reshuffle_each_iteration=False).batch(50))
     assert len({tuple(map(int, x)) for x in ds}) > 1
+
+
+def test_AnIteratorThatNoDatasetMadeIsRefused():
+    class Own(type(iter(hr.Dataset.range(1)))):
+        def __init__(self):
+            pass
+
+    with pytest.raises(TypeError, match="not made by a dataset"):
+        next(Own())

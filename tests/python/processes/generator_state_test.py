@@ -135,6 +135,32 @@ def test_APassWhoseFunctionCanNoLongerBeSentFails(dataset_of):
     assert ints(ds) == [5, 10]
 
 
+@pytest.mark.parametrize("dataset_of", [
+    lambda scaled: hr.Dataset.from_generator(scaled.elements, output_signature=SCALAR),
+    lambda scaled: hr.Dataset.range(2).map(hr.py_function(scaled.of, SCALAR)),
+])
+def test_AnObjectMayKeepTheIteratorOfTheDatasetOfItsMethod(dataset_of):
+    scaled = Scaled()
+    scaled.dataset = dataset_of(scaled)
+    given = []
+    for scaled.factor in (1, 2, 3):
+        scaled.iterator = iter(scaled.dataset)
+        given += ints(scaled.iterator)
+    assert given == [1, 2, 2, 4, 3, 6]
+
+
+def test_AnIteratorIsNotReadInTheProcessOfAFunction():
+    class Reader:
+        def elements(self):
+            return [next(self.iterator)]
+
+    reader = Reader()
+    ds = made(reader.elements)
+    reader.iterator = iter(Dataset.range(3))
+    with pytest.raises(hr.errors.InvalidArgumentError, match="exists only in the program that made it"):
+        ints(ds)
+
+
 def test_ADictThatAnotherThreadChangesIsSentAfterThat(monkeypatch):
     from headrace._processes import canonical as _canonical
 
@@ -142,11 +168,11 @@ def test_ADictThatAnotherThreadChangesIsSentAfterThat(monkeypatch):
     ds = hr.Dataset.from_generator(lambda: [factor], output_signature=SCALAR)
     factor, dumps, left = 7, _canonical.dumps, [2]
 
-    def fails_twice(made):
+    def fails_twice(made, without_iterators=False):
         if left[0]:
             left[0] -= 1
             raise RuntimeError("dictionary changed size during iteration")
-        return dumps(made)
+        return dumps(made, without_iterators)
 
     monkeypatch.setattr(_canonical, "dumps", fails_twice)
     assert ints(ds) == [7] and left == [0]

@@ -198,3 +198,7 @@ def test_KeysOfBranchesAndStepsMayBeInAnotherOrder():
     assert last == {"i": 3, "s": 30}
     with pytest.raises(TypeError, match="the same structure"):
         ds.map(lambda x: hr.cond(x > 0, lambda: {"a": x}, lambda: {"b": x}))
+
+
+def test_NamesWithZeroBytesAreWhole():
+    assert list(hr.Dataset.from_tensors({"a\0b": 1, "a\0c": 2})) == [{"a\0b": 1, "a\0c": 2}]

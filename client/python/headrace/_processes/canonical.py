@@ -14,13 +14,18 @@ from typing import Any
 
 import cloudpickle
 
+from .absent import AbsentIterator
+from .. import _core
+
 _ATOMS = (str, bytes, int, float, complex, bool, type(None))
 
 
-def dumps(made: Any) -> bytes:
-    """The result of ``cloudpickle.dumps``, with sets in a sorted order."""
+def dumps(made: Any, without_iterators: bool = False) -> bytes:
+    """The result of ``cloudpickle.dumps``, with sets in a sorted order. ``without_iterators``: an ``AbsentIterator``
+    stands for each iterator of a dataset, which cannot be pickled.
+    """
     out = io.BytesIO()
-    _Pickler(out).dump(made)
+    _Pickler(out, without_iterators).dump(made)
     return out.getvalue()
 
 
@@ -35,13 +40,16 @@ class _Sorted:
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: Any, without_iterators: bool) -> None:
         super().__init__(file)
+        self._without_iterators = without_iterators
         # There is one object for each set, so that several references to a set remain references to
         # one object in the pickle. The objects keep the sets, as a later set could otherwise have the same id.
         self._sorted: dict[int, _Sorted] = {}
 
     def reducer_override(self, obj: Any) -> Any:
+        if self._without_iterators and isinstance(obj, _core.Iterator):
+            return AbsentIterator, ()
         if isinstance(obj, types.CodeType):
             make, args = self.dispatch_table[types.CodeType](obj)
             # Later versions of cloudpickle replace the name of the file. It is put back, because tracebacks show it.

@@ -77,7 +77,7 @@ class Origin:
     at_each_pass: true if ``current`` is called once in each pass, false if it may be called for each element.
     """
 
-    def __init__(self, f: Any, ship: Callable[[Any], bytes], at_each_pass: bool) -> None:
+    def __init__(self, f: Any, ship: Callable[..., bytes], at_each_pass: bool) -> None:
         self._f = f
         self._ship = ship
         self._at_each_pass = at_each_pass
@@ -106,7 +106,8 @@ class Origin:
     def _shipped_again(self) -> bytes:
         for _ in range(_TRIES):
             try:
-                return self._ship(self._f)
+                # The object of a method may by now keep the iterator of this very pass.
+                return self._ship(self._f, without_iterators=True)
             except TypeError as e:
                 why = e
                 if not isinstance(e.__cause__, RuntimeError):  # raised for a dict that another thread changes meanwhile

@@ -98,8 +98,8 @@ class PyFunction:
         declared = map_structure(_plain, self._declared)
         around, made_by = self._around, self._made_by
 
-        def packed(f: Any) -> bytes:
-            return _shipping.pack("function", around(f) if around else f, argument, declared, made_by)
+        def packed(f: Any, **how: bool) -> bytes:
+            return _shipping.pack("function", around(f) if around else f, argument, declared, made_by, **how)
 
         origin = _origins.Origin(self._f, packed, at_each_pass=False)
         return _core.python_function(graph, _shipping.label_of(self._f), origin.shipped, declared, self.deterministic, origin)
@@ -317,8 +317,8 @@ def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: 
     result = map_structure(_plain, declared)
     said = _yes_or_no(deterministic, "from_generator")
 
-    def packed(f: Any) -> bytes:
-        return _shipping.pack("generator", (f, given), ["int64", []], result, "from_generator")
+    def packed(f: Any, **how: bool) -> bytes:
+        return _shipping.pack("generator", (f, given), ["int64", []], result, "from_generator", **how)
 
     origin = _origins.Origin(generator, packed, at_each_pass=True)
     return Dataset(_core.generator(_shipping.label_of(generator), origin.shipped, result, said, origin))

@@ -43,8 +43,10 @@ class Shipped(NamedTuple):
 _MAKERS = {"function": ("py_function", "numpy_function", "from_generator"), "generator": ("from_generator",)}
 
 
-def pack(kind: str, made: Any, argument: Any, declared: Any, made_by: str = "py_function") -> bytes:
+def pack(kind: str, made: Any, argument: Any, declared: Any, made_by: str = "py_function", *,
+         without_iterators: bool = False) -> bytes:
     """The shipped form of ``made``, a ``"function"`` or ``"generator"``, with the specs of its argument and result.
+    ``without_iterators``: see ``canonical.dumps``.
 
     Raises ``TypeError``, naming ``made_by``, if it cannot be pickled.
     """
@@ -54,7 +56,7 @@ def pack(kind: str, made: Any, argument: Any, declared: Any, made_by: str = "py_
     if made_by != _MAKERS[kind][0]:
         header["by"] = made_by
     try:
-        program = _canonical.dumps(made)
+        program = _canonical.dumps(made, without_iterators)
     except Exception as e:
         function = label_of(made[0] if kind == "generator" else made)
         raise TypeError(
