@@ -176,7 +176,8 @@ void cache_window::look_whether_pressed(time_point now) {
 }
 
 void cache_window::look(time_point now) {
-  look_whether_pressed(now);
+  if (pressed_since_)
+    look_whether_pressed(now);
   const auto is_over = [&](const std::optional<time_point>& since) {
     return since && options_.wait && *since + *options_.wait <= now;
   };
@@ -192,6 +193,7 @@ void cache_window::look(time_point now) {
       pressed_since_ = now; // The other window may need more room than this frees.
   }
   renew_hold(now);
+  look_whether_pressed(now);
 }
 
 std::optional<time_point> cache_window::next_deadline() const {
