@@ -51,10 +51,11 @@ result<int64_t> values_in(std::span<const int64_t> dims) {
   for (auto dim : dims)
     if (dim < 0)
       return invalid_argument(fmt::format("an extent is {}; it must be 0 or more", dim));
-  if (!shape::are_bounded(dims))
-    return check_bounded(shape{dims});
-  if (std::ranges::find(dims, 0) != dims.end())
+  if (std::ranges::find(dims, 0) != dims.end()) {
+    if (!shape::are_bounded(dims))
+      return check_bounded(shape{dims});
     return 0;
+  }
   int64_t n = 1;
   for (auto dim : dims)
     if (__builtin_mul_overflow(n, dim, &n) || n > most_values)
