@@ -47,7 +47,7 @@ def test_AnEarlierFileOfFixedLengthRecordsMayNotGrow(tmp_path):
     position = it.save()
     with open(names[1], "ab") as file:
         file.write(b"b010")
-    assert list(FixedLengthRecordDataset(names, 4).restore(position)) == [b"b%03d" % i for i in range(5, 11)]
+    assert list(FixedLengthRecordDataset(names, 4).restore(position)) == [b"b%03d" % i for i in range(5, 10)]
     with open(names[0], "ab") as file:
         file.write(b"a010")
     with pytest.raises(hr.errors.FailedPreconditionError, match="records"):
@@ -92,5 +92,5 @@ def test_APositionIsOfOnePassThoughAnotherRunFillsTheFolderOfTheCache(tmp_path, 
     expected = list(dataset().restore(position))
     shutil.rmtree(folder)
     list(dataset())
-    with pytest.raises(hr.errors.DataLossError, match="saved elements"):
+    with pytest.raises(hr.errors.DataLossError, match="when the position was saved"):
         list(dataset().restore(position))

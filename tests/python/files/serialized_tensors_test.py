@@ -72,7 +72,8 @@ def test_ValuesInFieldsOfTheirOwnAreReadToo(data, kind, expected):
     (bytes.fromhex("0809120022080300000000000000"), "it is a tensor of int64, and out_type is float32"),
     (b"\x0a", "no serialised tensor"),
     (bytes.fromhex("080112041202" "0803" "22080000c03f00000040"), "8 bytes of values in a shape of 3"),
-    (bytes.fromhex("0801" "120c120a08" "ffffffffffffffff7f" "2a040000803f"), "more than a GiB"),
+    (bytes.fromhex("0801" "120c120a08" "ffffffffffffffff7f" "2a040000803f"), "too large"),
+    (bytes.fromhex("0801" "1208120608" "8080808008" "2a040000803f"), "more than a GiB"),
     (b"", "TensorFlow's dtype 0"),
 ])
 def test_DamagedBytesAreErrorsOfTheElement(data, text):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -60,6 +61,7 @@ def test_TheWorkersOfANodeLeaveInOrderWhenItsCommandEnds(start, address, by):
 #: A program that waits until the command of the first node has made its file `over`, and then reads.
 READS_LATE = """
 import pathlib
+import re
 while not pathlib.Path("over").exists():
     pass
 """ + TRAIN
