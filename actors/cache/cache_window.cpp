@@ -183,10 +183,10 @@ void cache_window::look(time_point now) {
   };
   if (is_over(waits_since_) || is_over(pressed_since_)) {
     // The oldest block is kept for the trainers whose places are before its end: the window gives
-    // these trainers up.
-    const auto first = span().first;
+    // these trainers up. Blocks before the places of all trainers give other windows room already.
+    const auto first = is_over(waits_since_) ? span().first : std::max(span().first, held_from_);
     const auto oldest = store_->find(id_, first);
-    const auto end = oldest ? first + oldest->rows() : first;
+    const auto end = oldest ? store_->first_of(*oldest) + oldest->rows() : first;
     for (auto& [id, x] : trainers_) x.given_up |= x.place < end;
     waits_since_.reset();
     if (pressed_since_)

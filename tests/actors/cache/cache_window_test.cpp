@@ -267,16 +267,22 @@ TEST(CacheWindow, GivesItsShareToAnotherWhenItWaitsNoLongerThanForItsOwnRows) {
   a.when_there_is_room([&] { ++told; });
   a.join("slow", cache_start::oldest);
   a.join("fast", cache_start::oldest);
-  for (int i = 0; i < 4; ++i) ASSERT_EQ(a.append(rows_of(10 * i, 10), now), outcome::appended);
+  // All have been handed the first block, which is too small for what the other window needs.
+  ASSERT_EQ(a.append(rows_of(0, 1), now), outcome::appended);
+  for (const auto* id : {"slow", "fast"}) {
+    ASSERT_TRUE(a.read(id));
+    a.handed_out_all(id);
+  }
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(a.append(rows_of(1 + 10 * i, 10), now), outcome::appended);
   a.look(now);
   EXPECT_FALSE(a.next_deadline());
   cache_window b{store, {}};
   int has_room = 0;
   b.when_there_is_room([&] { ++has_room; });
   b.join("t", cache_start::oldest);
-  EXPECT_EQ(b.append(rows_of(0, 10), now), outcome::no_room);
+  EXPECT_EQ(b.append(rows_of(0, 11), now), outcome::no_room);
   EXPECT_EQ(told, 1) << "it takes more than its share";
-  EXPECT_EQ(b.append(rows_of(0, 10), now), outcome::no_room);
+  EXPECT_EQ(b.append(rows_of(0, 11), now), outcome::no_room);
   EXPECT_EQ(told, 1);
   a.look(now);
   EXPECT_EQ(a.next_deadline(), now + 6s);
@@ -284,7 +290,7 @@ TEST(CacheWindow, GivesItsShareToAnotherWhenItWaitsNoLongerThanForItsOwnRows) {
   EXPECT_EQ(has_room, 0);
   a.look(now + 6s);
   EXPECT_EQ(has_room, 1);
-  EXPECT_EQ(b.append(rows_of(0, 10), now + 6s), outcome::appended);
+  EXPECT_EQ(b.append(rows_of(0, 11), now + 6s), outcome::appended);
   a.look(now + 12s);
   EXPECT_FALSE(a.next_deadline()) << "nobody lacks room";
 }
