@@ -125,9 +125,12 @@ void window_output::take_in_front(size_t rows) {
 }
 
 bool window_output::extend(time_point now) {
-  lacks_room_ = false;
-  if (incoming_.empty())
+  const auto nothing_to_add = [&] {
+    window_.needs_no_room();
     return false;
+  };
+  if (incoming_.empty())
+    return nothing_to_add();
   // Trainers are served in turn, beginning after the one that was served last.
   const auto asks = [&](const auto& x) {
     return x.second.out.has_room() && window_.has_all(x.first);
@@ -136,7 +139,7 @@ bool window_output::extend(time_point now) {
   if (at == trainers_.end())
     at = std::ranges::find_if(trainers_, asks);
   if (at == trainers_.end())
-    return false;
+    return nothing_to_add();
   last_served_ = at->first;
   return extend_for(at->second, now);
 }
@@ -155,7 +158,7 @@ bool window_output::extend_for(trainer& foremost, time_point now) {
   const auto piece = sound.slice(0, rows);
   switch (window_.append(piece, now)) {
   case cache_window::outcome::appended: break;
-  case cache_window::outcome::no_room: lacks_room_ = true; return false;
+  case cache_window::outcome::no_room: return false;
   case cache_window::outcome::too_large: {
     auto failed = piece;
     failed.errors.push_back(
@@ -250,8 +253,6 @@ std::vector<dealer::action> window_output::deal_at(time_point now, bool dry) {
   // sent it.
   feed_all(out);
   while (extend(now)) feed_all(out);
-  if (!lacks_room_)
-    window_.needs_no_room();
   for (auto& [id, x] : trainers_) {
     if (all_made() && window_.has_all(id))
       x.out.exhausted();

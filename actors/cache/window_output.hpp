@@ -96,7 +96,6 @@ private:
   bool exhausted_ = false;
   bool begun_ = false; ///< all expected trainers have joined
   bool leaving_ = false;
-  bool lacks_room_ = false; ///< the last call of `extend` found no room in the window
   std::map<std::string, trainer> trainers_;
   std::map<consumer_id, std::string> whose_;
   /// The consumers whose connection was cut, and the time of the cut, which is unset until the next

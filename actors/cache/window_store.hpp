@@ -120,7 +120,9 @@ private:
   bool make_room(uint64_t needs, const cached_block* but);
   void evict(window& of);
   static bool may_evict(const window& of);
+  /// True if `other` is pressed (`is_pressed`) because of `starved`.
   bool presses(const window& starved, const window& other) const;
+  /// The callbacks of the windows that are pressed because of window `by`.
   std::vector<std::function<void()>> who_is_pressed(uint64_t by);
   std::vector<std::function<void()>> who_lacks_room(uint64_t but);
   std::vector<std::function<void()>> who_shrank(uint64_t but);

@@ -17,8 +17,8 @@ status element_output::begin(size_t component, dtype type, const shape& dims, si
                                         set_.size(), to_string(*spec_)));
   const auto& spec = spec_->components[component];
   const tensor_spec given{type, dims};
-  const auto size = dims.elements();
-  if (!size || !dims.is_bounded() || !spec.accepts(given))
+  const auto size = dims.is_bounded() ? dims.elements() : std::nullopt;
+  if (!size || !spec.accepts(given))
     return invalid_argument(fmt::format("it gave {} as component {}; it declared {}",
                                         to_string(given), component, to_string(spec)));
   if (static_cast<uint64_t>(*size) != values)

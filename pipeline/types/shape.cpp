@@ -1,20 +1,19 @@
 #include "headrace/pipeline/types/shape.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace headrace {
 
-bool shape::is_static() const noexcept { return elements().has_value(); }
+bool shape::is_static() const noexcept {
+  return known_rank_ && std::ranges::find(dims_, unknown) == dims_.end();
+}
 
 std::optional<int64_t> shape::elements() const noexcept {
-  if (!known_rank_)
+  if (!is_static())
     return std::nullopt;
   int64_t n = 1;
-  for (auto dim : dims_) {
-    if (dim == unknown)
-      return std::nullopt;
-    n *= dim;
-  }
+  for (auto dim : dims_) n *= dim;
   return n;
 }
 

@@ -28,6 +28,13 @@ std::vector<const library_function*> all_functions() {
   return out;
 }
 
+/// The spec of the function's result for these operands. Fails if its shape is not bounded.
+result<tensor_spec> bounded_spec(const library_function& f, const library_operands& in) {
+  HEADRACE_ASSIGN(auto out, f.infer(in));
+  HEADRACE_TRY(check_bounded(out.dims));
+  return out;
+}
+
 } // namespace
 
 const library_function* find_library_function(expr_op op) noexcept {
@@ -48,16 +55,14 @@ result<tensor_spec> infer(expr_op op, const std::vector<expr_ptr>& inputs, const
                                           : fmt::format("at least {}", f->least_operands)));
   std::vector<tensor_spec> specs;
   for (const auto& x : inputs) specs.push_back(x->spec);
-  HEADRACE_ASSIGN(auto out, f->infer({specs, attrs, type}));
-  HEADRACE_TRY(check_bounded(out.dims));
-  return out;
+  return bounded_spec(*f, {specs, attrs, type});
 }
 
 result<shape> result_shape(const expr_node& of, std::span<const shape> inputs) {
   std::vector<tensor_spec> specs;
   for (size_t i = 0; i < inputs.size(); ++i) specs.push_back({of.inputs[i]->spec.type, inputs[i]});
-  HEADRACE_ASSIGN(auto spec, find_library_function(of.op)->infer({specs, of.attrs, of.spec.type}));
-  HEADRACE_TRY(check_bounded(spec.dims));
+  HEADRACE_ASSIGN(auto spec,
+                  bounded_spec(*find_library_function(of.op), {specs, of.attrs, of.spec.type}));
   return std::move(spec.dims);
 }
 
@@ -75,9 +80,8 @@ result<shape> row_specs::at(size_t r) {
     specs_[i] = {in.data->type(), std::move(dims)};
   }
   if (!same) {
-    auto spec = function_.infer({specs_, call_.node.attrs, call_.node.spec.type});
-    const auto how = spec ? check_bounded(spec->dims) : spec.status();
-    last_ = how.ok() ? result<shape>{std::move(spec->dims)} : result<shape>{how};
+    auto spec = bounded_spec(function_, {specs_, call_.node.attrs, call_.node.spec.type});
+    last_ = spec ? result<shape>{std::move(spec->dims)} : result<shape>{spec.status()};
   }
   return *last_;
 }

@@ -207,7 +207,7 @@ private:
 
   place at_;
   column patterns_;
-  mutable std::vector<std::string> names_;
+  mutable std::vector<std::string> names_; ///< mutable, as `save_to` may have to list the files
   bool ordered_ = false;
   mutable std::optional<split_cursor> splits_; ///< set when the files were listed
 };
